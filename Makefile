@@ -1,0 +1,44 @@
+# `make run` starts kmem, `make test` checks everything. Both set up what they need first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+# What Qt needs of a bare Debian or Ubuntu, and what the tests need to see a window.
+RUN_PACKAGES := libegl1 libgl1 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 libxcb-image0 \
+  libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 libxcb-xinerama0 libxcb-xkb1 \
+  libdbus-1-3 libfontconfig1 libglib2.0-0
+TEST_PACKAGES := xvfb xauth xdotool trayer openbox x11-utils imagemagick dbus-x11 fonts-inter
+
+.PHONY: run test lint benchmarks clean
+
+run: $(VENV)/.installed
+	@packaging/system-packages.sh $(RUN_PACKAGES)
+	@exec $(BIN)/kmem
+
+test: $(VENV)/.installed-dev
+	@packaging/system-packages.sh $(RUN_PACKAGES) $(TEST_PACKAGES)
+	@$(MAKE) --no-print-directory lint
+	QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+benchmarks: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.benchmarks
+
+$(VENV)/bin/pip:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/pip
+	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/pip
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $(VENV)/.installed $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache

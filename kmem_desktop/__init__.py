@@ -1,0 +1,1 @@
+"""kmem: one memory for all the AI assistants on a computer, kept on that computer."""

@@ -1,0 +1,140 @@
+"""`kmem`: the desktop program. Window and tray first, then the resident server, in one loop.
+
+Start: claim the database (a windowless resident hands it over, another window is brought to the
+front instead), open the memory, show window and tray, and only then import the MCP server, which
+takes most of a second. Stop runs the other way round: no new calls, calls in flight finish, window
+and tray go, the database is closed.
+"""
+
+import asyncio
+import importlib
+import logging
+import sys
+from collections.abc import Awaitable
+from typing import TypeVar
+
+import qasync
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QMessageBox
+
+from kmem_desktop.bootstrap import Services, opened_services
+from kmem_desktop.config import Paths, SettingsFile
+from kmem_desktop.domain import Noun
+from kmem_desktop.errors import KmemError, StoreError
+from kmem_desktop.events import Change
+from kmem_desktop.gui.application import create_application
+from kmem_desktop.gui.main_window import MainWindow
+from kmem_desktop.gui.tray import Tray
+from kmem_desktop.log import log_to_file
+from kmem_desktop.services.residence import Residence
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+HAND_OVER_PATIENCE_S = 15.0
+FOREIGN_WRITE_CHECK_S = 2.0
+
+
+def run(paths: Paths, *, in_background: bool) -> int:
+    """Run the desktop program until it is quit; return the exit code.
+
+    Args:
+        paths: The profile.
+        in_background: Show the tray icon only.
+    """
+    log_to_file(paths.log)
+    application = create_application(sys.argv[:1])
+    with qasync.QEventLoop(application) as loop:
+        asyncio.set_event_loop(loop)
+        try:
+            return int(loop.run_until_complete(_main(paths, in_background=in_background)))
+        except KmemError as error:
+            log.exception("kmem could not start")
+            _tell(error)
+            return 1
+
+
+def run_without_window(work: Awaitable[T]) -> T:
+    """Run a coroutine on Qt's event loop without windows, for systems whose socket is Qt's."""
+    application = QCoreApplication(sys.argv[:1])
+    with qasync.QEventLoop(application) as loop:
+        asyncio.set_event_loop(loop)
+        result: T = loop.run_until_complete(work)
+        return result
+
+
+async def _main(paths: Paths, *, in_background: bool) -> int:
+    residence = Residence(paths)
+    if not await _claim(residence):
+        return 0
+    try:
+        settings = SettingsFile(paths.settings)
+        async with opened_services(paths) as services:
+            await _serve_with_window(services, residence, settings, in_background=in_background)
+    finally:
+        residence.release()
+    return 0
+
+
+async def _claim(residence: Residence) -> bool:
+    """Take the database over; return False where another window has it and was shown instead."""
+    if await residence.claim():
+        return True
+    loop = asyncio.get_running_loop()
+    status = await loop.run_in_executor(None, residence.ask, "show")
+    if status is not None and status.get("windows"):
+        return False
+    await loop.run_in_executor(None, residence.ask, "hand_over")
+    if await residence.claim(HAND_OVER_PATIENCE_S):
+        return True
+    raise StoreError(
+        "Another kmem keeps the memory and does not answer.",
+        hint="End it in the system's task list, then start kmem again.",
+    )
+
+
+async def _serve_with_window(
+    services: Services, residence: Residence, settings: SettingsFile, *, in_background: bool
+) -> None:
+    stopped = asyncio.Event()
+    window = MainWindow(services, settings, stopped.set)
+    tray = Tray(window, services, stopped.set)
+    if not in_background or not tray.is_available:
+        window.bring_to_front()
+    loop = asyncio.get_running_loop()
+    # Type checkers know the module's name; the import itself waits for the icon to be there.
+    resident_module = await loop.run_in_executor(
+        None, importlib.import_module, "kmem_desktop.resident"
+    )
+    resident = resident_module.Resident(
+        services, residence, stop=stopped.set, show_window=window.bring_to_front
+    )
+    resident_module.stop_on_signals(stopped.set)
+    await resident.start()
+    watch = asyncio.ensure_future(_watch_foreign_writes(services))
+    try:
+        await stopped.wait()
+    finally:
+        watch.cancel()
+        tray.hide()
+        window.hide()
+        await resident.stop()
+
+
+async def _watch_foreign_writes(services: Services) -> None:
+    """Tell the window when another process (`--standalone`, the command line) has written."""
+    seen = await services.listing.foreign_version()
+    while True:
+        await asyncio.sleep(FOREIGN_WRITE_CHECK_S)
+        version = await services.listing.foreign_version()
+        if version != seen:
+            seen = version
+            for noun in (Noun.KNOWLEDGE, Noun.ENTITY):
+                services.feed.publish(Change(noun))
+
+
+def _tell(error: KmemError) -> None:
+    box = QMessageBox(QMessageBox.Icon.Warning, "kmem", error.message)
+    box.setInformativeText(error.hint)
+    box.exec()

@@ -1,0 +1,50 @@
+"""Builds database, change feed and services, for the app, the resident and the command line alike."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from kmem_desktop.config import Paths
+from kmem_desktop.events import ChangeFeed
+from kmem_desktop.services.activity import ActivityService
+from kmem_desktop.services.graph import GraphService
+from kmem_desktop.services.history import HistoryService
+from kmem_desktop.services.importing import ImportingService
+from kmem_desktop.services.knowledge import KnowledgeService
+from kmem_desktop.services.listing import ListingService
+from kmem_desktop.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Every use case, ready to be called."""
+
+    paths: Paths
+    feed: ChangeFeed
+    knowledge: KnowledgeService
+    graph: GraphService
+    history: HistoryService
+    listing: ListingService
+    importing: ImportingService
+    activity: ActivityService
+
+
+@asynccontextmanager
+async def opened_services(paths: Paths) -> AsyncIterator[Services]:
+    """Open the memory and build the services on it, for the length of a `with` block.
+
+    Raises:
+        StoreError: The database is of another program, too new, damaged, or not to be opened.
+    """
+    async with Database.opened(paths.database) as database:
+        feed = ChangeFeed()
+        yield Services(
+            paths=paths,
+            feed=feed,
+            knowledge=KnowledgeService(database, feed),
+            graph=GraphService(database, feed),
+            history=HistoryService(database, feed),
+            listing=ListingService(database),
+            importing=ImportingService(database, feed),
+            activity=ActivityService(),
+        )

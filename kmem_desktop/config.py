@@ -1,0 +1,116 @@
+"""Where kmem keeps its files, and the settings a person can change."""
+
+import json
+import logging
+import os
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+log = logging.getLogger(__name__)
+
+APP_NAME = "kmem"
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The files and folders of one profile.
+
+    Attributes:
+        database: The SQLite file.
+        settings: The settings, JSON.
+        log: The log file.
+        is_default: Whether the database is the one that is used when none is named.
+    """
+
+    database: Path
+    settings: Path
+    log: Path
+    is_default: bool
+
+
+def paths(database: str | None) -> Paths:
+    """Return the paths for the named database, or for the default one.
+
+    A named database keeps settings and log beside it, so that two profiles never meet.
+    """
+    if database is not None:
+        file = Path(database)
+        return Paths(
+            database=file,
+            settings=file.with_name(f"{file.name}-settings.json"),
+            log=file.with_name(f"{file.name}.log"),
+            is_default=False,
+        )
+    return Paths(
+        database=platformdirs.user_data_path(APP_NAME, appauthor=False) / "kmem.db",
+        settings=platformdirs.user_config_path(APP_NAME, appauthor=False) / "settings.json",
+        log=platformdirs.user_log_path(APP_NAME, appauthor=False) / "kmem.log",
+        is_default=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a person chose.
+
+    Attributes:
+        theme: "system", "light" or "dark".
+        zoom_percent: The size of text, 80 to 200.
+        told_that_closing_hides: Whether the window has said once that closing only hides it.
+        window_geometry: Qt's saved geometry as base64; empty for the default.
+    """
+
+    theme: str = "system"
+    zoom_percent: int = 100
+    told_that_closing_hides: bool = False
+    window_geometry: str = ""
+
+
+class SettingsFile:
+    """The settings on the disk; a damaged file is kept aside and the defaults are used."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the settings at `path`."""
+        self._path = path
+        self.current = self._load()
+
+    def change(self, **values: Any) -> Settings:
+        """Change some settings and save them at once."""
+        self.current = replace(self.current, **values)
+        self._save()
+        return self.current
+
+    def _load(self) -> Settings:
+        try:
+            stored = json.loads(self._path.read_text(encoding="utf-8"))
+            return _known(stored)
+        except FileNotFoundError:
+            return Settings()
+        except (OSError, ValueError, TypeError):
+            log.warning("The settings %s could not be read; the defaults are used", self._path)
+            return Settings()
+
+    def _save(self) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        temporary = self._path.with_name(f"{self._path.name}.new")
+        temporary.write_text(json.dumps(asdict(self.current), indent=2) + "\n", encoding="utf-8")
+        os.replace(temporary, self._path)
+
+
+def _known(stored: Any) -> Settings:
+    """Take the settings that this version knows and that have the right type."""
+    if not isinstance(stored, dict):
+        raise TypeError("settings must be an object")
+    default = Settings()
+    values = {
+        field.name: stored[field.name]
+        for field in fields(Settings)
+        if type(stored.get(field.name)) is type(getattr(default, field.name))
+    }
+    settings = replace(default, **values)
+    zoom = min(200, max(80, settings.zoom_percent))
+    theme = settings.theme if settings.theme in ("system", "light", "dark") else "system"
+    return replace(settings, zoom_percent=zoom, theme=theme)

@@ -1,0 +1,1 @@
+"""The window and the tray: everything a person sees."""

@@ -1,0 +1,1 @@
+"""What stands beside a list: one item, its form, its history."""

@@ -1,0 +1,127 @@
+"""Text that is only read: labels in the type scale, key hints, hairlines, cards."""
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from kmem_desktop.gui.appearance import appearance, theme
+from kmem_desktop.gui.theme import Type
+
+
+class Label(QLabel):
+    """Words in one step of the type scale; always plain text."""
+
+    def __init__(
+        self,
+        text: str = "",
+        style: Type = Type.BODY,
+        color: str = "ink",
+        *,
+        wrap: bool = False,
+        parent: QWidget | None = None,
+    ) -> None:
+        """Show `text`; stored text may be given, it never becomes markup."""
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setText(text)
+        self.setWordWrap(wrap)
+        self._style = style
+        self._color = color
+        if wrap:
+            self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
+        appearance().changed.connect(self._on_appearance_changed)
+        self._on_appearance_changed()
+
+    def set_color(self, color: str) -> None:
+        """Show the words in another token's colour."""
+        self._color = color
+        self._on_appearance_changed()
+
+    def allow_selection(self) -> "Label":
+        """Let people select the words with the mouse."""
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        return self
+
+    def _on_appearance_changed(self) -> None:
+        look = theme()
+        _, weight, _, _ = self._style.value
+        font = look.font(self._style)
+        self.setStyleSheet(
+            f'color: {look.color(self._color).name()}; font-family: "{font.family()}";'
+            f" font-size: {font.pointSizeF()}pt; font-weight: {weight};"
+        )
+        # The sheet wins over the font for all but the tracking.
+        tracked = self.font()
+        tracked.setLetterSpacing(font.letterSpacingType(), font.letterSpacing())
+        self.setFont(tracked)
+
+
+class KeyHint(QWidget):
+    """A key cap with what the key does."""
+
+    def __init__(self, keys: tuple[str, ...], words: str, parent: QWidget | None = None) -> None:
+        """Show the caps and then the words."""
+        super().__init__(parent)
+        self._keys = keys
+        self._words = words
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        appearance().changed.connect(self.updateGeometry)
+
+    def _cap_width(self, metrics: QFontMetricsF, key: str) -> float:
+        return max(metrics.horizontalAdvance(key) + theme().px(12), theme().px(22))
+
+    def sizeHint(self) -> QSize:
+        look = theme()
+        metrics = QFontMetricsF(look.font(Type.META))
+        caps = sum(self._cap_width(metrics, key) + look.px(4) for key in self._keys)
+        return QSize(round(caps + metrics.horizontalAdvance(self._words) + 2), look.px(20))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        look = theme()
+        metrics = QFontMetricsF(look.font(Type.META))
+        painter.setFont(look.font(Type.META))
+        x = 0.0
+        for key in self._keys:
+            cap = QRectF(x + 0.5, 1.5, self._cap_width(metrics, key) - 1, look.px(18) - 1)
+            painter.setPen(QPen(look.color("line"), 1))
+            painter.setBrush(look.color("bg"))
+            painter.drawRoundedRect(cap, look.px(4), look.px(4))
+            painter.setPen(look.color("ink2"))
+            painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, key)
+            x += cap.width() + 1 + look.px(4)
+        painter.setPen(look.color("ink3"))
+        rest = QRectF(x, 0, self.width() - x, self.height())
+        painter.drawText(rest, Qt.AlignmentFlag.AlignVCenter, self._words)
+
+
+class Hairline(QFrame):
+    """A line of one pixel."""
+
+    def __init__(self, *, vertical: bool = False, parent: QWidget | None = None) -> None:
+        """Lie, or stand."""
+        super().__init__(parent)
+        self.setProperty("role", "hairline")
+        if vertical:
+            self.setFixedWidth(1)
+        else:
+            self.setFixedHeight(1)
+
+
+class Card(QFrame):
+    """A titled surface for what belongs together.
+
+    Attributes:
+        body: Where the contents go.
+    """
+
+    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
+        """Show the title, if there is one."""
+        super().__init__(parent)
+        self.setProperty("role", "card")
+        self.body = QVBoxLayout(self)
+        self.body.setContentsMargins(15, 12, 15, 13)
+        self.body.setSpacing(8)
+        if title:
+            self.body.addWidget(Label(title, Type.META, "ink3"))

@@ -1,0 +1,1 @@
+"""Pure search: query text to expression, ranking, explanation."""

@@ -1,0 +1,1 @@
+"""MCP: tools, resources, and the local socket they are served on."""

@@ -1,0 +1,1 @@
+"""Use cases: the only thing that the server, the window and the command line call."""

@@ -1,0 +1,230 @@
+"""Knowledge: store, change, delete, get and search (seed 000)."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from kmem_desktop.domain import (
+    GLOBAL_SCOPE,
+    Action,
+    Category,
+    KnowledgeDraft,
+    KnowledgeItem,
+    KnowledgeQuery,
+    KnowledgeResults,
+    Noun,
+    Origin,
+)
+from kmem_desktop.errors import DuplicateError, InvalidInputError, NotFoundError
+from kmem_desktop.events import Change, ChangeFeed
+from kmem_desktop.services import found
+from kmem_desktop.services.validation import checked_draft, checked_query
+from kmem_desktop.store import fulltext, history
+from kmem_desktop.store import knowledge as knowledge_rows
+from kmem_desktop.store.connection import Connection
+from kmem_desktop.store.database import Database
+
+LARGEST_ID = 2**63 - 1
+
+
+class KnowledgeService:
+    """What can be done with knowledge."""
+
+    def __init__(self, database: Database, feed: ChangeFeed) -> None:
+        """Work on `database` and tell `feed` what changed."""
+        self._database = database
+        self._feed = feed
+
+    async def store(self, draft: KnowledgeDraft, origin: Origin) -> KnowledgeItem:
+        """Check, normalise and store a draft; when this returns it is on the disk.
+
+        Raises:
+            InvalidInputError: A field is out of its limits, or the text is too generic.
+            DuplicateError: The scope already has this title or this content.
+            StoreError: Nothing was stored.
+        """
+        tidy = checked_draft(draft)
+        now = datetime.now(UTC)
+        item = KnowledgeItem(
+            id=0,
+            uuid=str(uuid.uuid4()),
+            title=tidy.title,
+            content=tidy.content,
+            tags=tidy.tags,
+            scope=tidy.scope,
+            category=Category(tidy.category),
+            priority=tidy.priority,
+            confidence=tidy.confidence,
+            source=tidy.source,
+            stored_by=origin.name,
+            created_at=now,
+            updated_at=now,
+        )
+
+        def work(connection: Connection) -> KnowledgeItem:
+            _refuse_duplicate(connection, item)
+            stored = knowledge_rows.insert(connection, item)
+            record = history.Record(
+                Action.CREATED, Noun.KNOWLEDGE, stored.uuid, stored.id, stored.title
+            )
+            history.add(connection, record, origin, now)
+            return stored
+
+        stored = await self._database.write(work)
+        self._feed.publish(Change(Noun.KNOWLEDGE, (stored.id,), origin))
+        return stored
+
+    async def update(
+        self,
+        item_id: int | str,
+        changes: Mapping[str, Any],
+        origin: Origin,
+        *,
+        expected: datetime | None = None,
+    ) -> KnowledgeItem:
+        """Change some fields of an item.
+
+        Args:
+            item_id: The integer id or the UUID.
+            changes: Fields of `KnowledgeDraft` with their new values.
+            origin: Who asks.
+            expected: The `updated_at` that the asker has seen; None to change whatever is there.
+
+        Raises:
+            NotFoundError: There is no such item.
+            InvalidInputError: A field is out of its limits, or the item changed meanwhile.
+            DuplicateError: Another item of the scope already says this.
+        """
+        now = datetime.now(UTC)
+
+        def work(connection: Connection) -> KnowledgeItem:
+            old = _require(connection, item_id)
+            if expected is not None and old.updated_at != expected:
+                raise InvalidInputError(
+                    f"Somebody else changed this at {old.updated_at:%H:%M} UTC.",
+                    hint="Look at the new text, then change it again.",
+                    details={"changedMeanwhile": True},
+                )
+            tidy = checked_draft(replace(_as_draft(old), **changes))
+            new = replace(
+                old, **{**asdict(tidy), "category": Category(tidy.category)}, updated_at=now
+            )
+            if replace(new, updated_at=old.updated_at) == old:
+                return old
+            _refuse_duplicate(connection, new)
+            knowledge_rows.replace(connection, new)
+            record = history.Record(
+                Action.UPDATED,
+                Noun.KNOWLEDGE,
+                new.uuid,
+                new.id,
+                new.title,
+                knowledge_rows.to_json(old),
+            )
+            history.add(connection, record, origin, now)
+            return new
+
+        item = await self._database.write(work)
+        self._feed.publish(Change(Noun.KNOWLEDGE, (item.id,), origin))
+        return item
+
+    async def delete(self, item_id: int | str, origin: Origin) -> tuple[KnowledgeItem, int]:
+        """Take an item out of the memory; the history keeps it for undo.
+
+        Returns:
+            The item as it was, and the number of the change, for `HistoryService.undo`.
+
+        Raises:
+            NotFoundError: There is no such item.
+        """
+        now = datetime.now(UTC)
+
+        def work(connection: Connection) -> tuple[KnowledgeItem, int]:
+            old = _require(connection, item_id)
+            knowledge_rows.delete(connection, old.id)
+            record = history.Record(
+                Action.DELETED,
+                Noun.KNOWLEDGE,
+                old.uuid,
+                old.id,
+                old.title,
+                knowledge_rows.to_json(old),
+            )
+            return old, history.add(connection, record, origin, now)
+
+        item, change_id = await self._database.write(work)
+        self._feed.publish(Change(Noun.KNOWLEDGE, (item.id,), origin))
+        return item, change_id
+
+    async def get(self, item_id: int | str) -> KnowledgeItem:
+        """Return an item by its integer id or UUID.
+
+        Raises:
+            NotFoundError: There is no such item.
+        """
+        return await self._database.read(lambda connection: _require(connection, item_id))
+
+    async def scopes(self) -> list[str]:
+        """Return every scope in use."""
+        return await self._database.read(knowledge_rows.scopes)
+
+    async def search(self, query: KnowledgeQuery) -> KnowledgeResults:
+        """Find the knowledge that answers a question, best first.
+
+        With a scope, items of that scope and global ones are searched.
+
+        Raises:
+            InvalidInputError: A field is out of its limits.
+        """
+        tidy = checked_query(query)
+        filters = fulltext.Filters(
+            nouns=(Noun.KNOWLEDGE,),
+            scopes=(tidy.scope, GLOBAL_SCOPE) if tidy.scope else (),
+            category=tidy.category,
+            min_confidence=tidy.min_confidence,
+        )
+        return await self._database.read(
+            lambda connection: found.knowledge(connection, tidy, filters)
+        )
+
+
+def _as_draft(item: KnowledgeItem) -> KnowledgeDraft:
+    return KnowledgeDraft(
+        title=item.title,
+        content=item.content,
+        tags=item.tags,
+        scope=item.scope,
+        category=item.category,
+        priority=item.priority,
+        confidence=item.confidence,
+        source=item.source,
+    )
+
+
+def _require(connection: Connection, item_id: int | str) -> KnowledgeItem:
+    item = None
+    if isinstance(item_id, int) or item_id.isdecimal():
+        number = int(item_id) if len(str(item_id)) <= len(str(LARGEST_ID)) else LARGEST_ID
+        if 0 < number <= LARGEST_ID:
+            item = knowledge_rows.get(connection, number)
+    else:
+        item = knowledge_rows.get_by_uuid(connection, item_id)
+    if item is None:
+        shown = str(item_id)[:80]
+        raise NotFoundError(f"Knowledge item not found: {shown}", details={"id": shown})
+    return item
+
+
+def _refuse_duplicate(connection: Connection, item: KnowledgeItem) -> None:
+    duplicate = knowledge_rows.find_duplicate(connection, item, except_id=item.id)
+    if duplicate is None:
+        return
+    existing_id, kind = duplicate
+    like = "similar title" if kind == "title" else "identical content"
+    raise DuplicateError(
+        f"Knowledge with {like} already exists in this scope.",
+        hint="Update the existing item, or choose another scope.",
+        details={"existingId": existing_id, "duplicateType": kind},
+    )

@@ -1,0 +1,258 @@
+"""What the window's lists show: which rows, in which order, and the text of those in sight."""
+
+import time
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from kmem_desktop.domain import (
+    Counts,
+    Explanation,
+    KnowledgeItem,
+    Noun,
+    Row,
+)
+from kmem_desktop.search import ranking
+from kmem_desktop.search.query import ParsedQuery, parse
+from kmem_desktop.services import found
+from kmem_desktop.store import fulltext
+from kmem_desktop.store import graph as graph_rows
+from kmem_desktop.store import knowledge as knowledge_rows
+from kmem_desktop.store.connection import Connection
+from kmem_desktop.store.database import Database
+from kmem_desktop.text import one_line
+
+SNIPPET_LENGTH = 240
+MOST_RESULTS = 500
+"""A search shows at most this many rows; the count says how many there are in all."""
+EVERYTHING = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a list is to show.
+
+    Attributes:
+        text: The query as typed; empty to show everything, last changed first.
+        nouns: Which nouns: KNOWLEDGE, ENTITY, or both. Observations count for their entity.
+    """
+
+    text: str = ""
+    nouns: tuple[Noun, ...] = (Noun.KNOWLEDGE, Noun.ENTITY)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Which rows a view has, in order.
+
+    Attributes:
+        view: What was asked for.
+        ids: The ids of the rows (type "q").
+        total: How many match in all, which may be more than there are rows.
+        counts: Matches for each noun among the rows.
+        elapsed_ms: How long it took.
+        scores: For each row its relevance, 0..1; empty without a query.
+    """
+
+    view: View
+    ids: "array[int]"
+    total: int
+    counts: dict[Noun, int]
+    elapsed_ms: float
+    scores: dict[int, Explanation]
+
+
+class ListingService:
+    """Answers the window's lists."""
+
+    def __init__(self, database: Database) -> None:
+        """Read from `database`."""
+        self._database = database
+
+    async def show(self, view: View) -> Listing:
+        """Return which rows a view shows. Never raises for anything that was typed."""
+        return await self._database.read(lambda connection: _list(connection, view))
+
+    async def rows(self, listing: Listing, ids: Sequence[int]) -> list[Row]:
+        """Return the text of some rows of a listing; rows that were deleted since are left out."""
+        return await self._database.read(lambda connection: _rows(connection, listing, ids))
+
+    async def counts(self) -> Counts:
+        """Return how much is remembered."""
+        return await self._database.read(_counts)
+
+    async def foreign_version(self) -> int:
+        """Return a number that changes when another process has written to the memory."""
+        return await self._database.foreign_version()
+
+
+def _list(connection: Connection, view: View) -> Listing:
+    started = time.perf_counter()
+    parsed = parse(view.text, typing=True)
+    filters = fulltext.Filters(
+        nouns=view.nouns,
+        scopes=(parsed.scope,) if parsed.scope else (),
+        tags=parsed.tags,
+        kind=parsed.kind,
+        before=parsed.before,
+        after=parsed.after,
+    )
+    explanations: dict[int, Explanation] = {}
+    if parsed.match:
+        explanations, nouns = _ranked(connection, parsed, filters)
+    elif parsed.has_filters or not view.text.strip():
+        nouns = dict(fulltext.newest(connection, filters, EVERYTHING))
+    else:
+        nouns = {}
+    counts = {noun: 0 for noun in view.nouns}
+    for noun in nouns.values():
+        counts[noun] += 1
+    total = len(nouns)
+    if total >= MOST_RESULTS and parsed.match:
+        total = fulltext.count(connection, parsed.match, filters)
+    elapsed_ms = (time.perf_counter() - started) * 1000
+    return Listing(view, array("q", nouns), total, counts, elapsed_ms, explanations)
+
+
+def _ranked(
+    connection: Connection, parsed: ParsedQuery, filters: fulltext.Filters
+) -> tuple[dict[int, Explanation], dict[int, Noun]]:
+    """Return matches best first, observations folded into their entity."""
+    nouns = filters.nouns
+    if Noun.ENTITY in nouns:
+        nouns = (*nouns, Noun.OBSERVATION)
+    widened = fulltext.Filters(
+        nouns=nouns,
+        scopes=filters.scopes,
+        tags=filters.tags,
+        kind=filters.kind,
+        before=filters.before,
+        after=filters.after,
+    )
+    rows = found.candidates(connection, parsed, widened, MOST_RESULTS)
+    owners = graph_rows.entities_of_observations(
+        connection, [row.id for row in rows if row.noun is Noun.OBSERVATION]
+    )
+    relevances = ranking.relevances([row.bm25 for row in rows])
+    explanations: dict[int, Explanation] = {}
+    shown: dict[int, Noun] = {}
+    for row, relevance in zip(rows, relevances, strict=True):
+        row_id = owners.get(row.id, row.id)
+        if row_id not in shown:
+            shown[row_id] = Noun.KNOWLEDGE if row.noun is Noun.KNOWLEDGE else Noun.ENTITY
+            explanations[row_id] = Explanation("", (), row.bm25, relevance)
+    return explanations, shown
+
+
+def _rows(connection: Connection, listing: Listing, ids: Sequence[int]) -> list[Row]:
+    items = knowledge_rows.get_many(connection, ids)
+    entity_ids = [row_id for row_id in ids if row_id not in items]
+    parsed = parse(listing.view.text, typing=True)
+    rows = {row_id: _knowledge_row(item) for row_id, item in items.items()}
+    rows.update(_entity_rows(connection, entity_ids))
+    if parsed.match:
+        _mark(connection, parsed, listing, rows)
+    return [rows[row_id] for row_id in ids if row_id in rows]
+
+
+def _knowledge_row(item: KnowledgeItem) -> Row:
+    return Row(
+        id=item.id,
+        noun=Noun.KNOWLEDGE,
+        title=item.title,
+        snippet=one_line(item.content[: SNIPPET_LENGTH * 2])[:SNIPPET_LENGTH],
+        kind=item.category.value,
+        scope=item.scope,
+        detail="",
+        stored_by=item.stored_by,
+        updated_at=item.updated_at,
+    )
+
+
+def _entity_rows(connection: Connection, ids: Sequence[int]) -> dict[int, Row]:
+    rows = {}
+    for (
+        row_id,
+        name,
+        entity_type,
+        stored_by,
+        updated_at,
+        observations,
+        relations,
+        start,
+    ) in graph_rows.row_facts(connection, ids):
+        rows[row_id] = Row(
+            id=row_id,
+            noun=Noun.ENTITY,
+            title=one_line(name),
+            snippet=one_line(start)[:SNIPPET_LENGTH],
+            kind=entity_type,
+            scope="",
+            detail=f"{_counted(observations, 'observation')}, {_counted(relations, 'relation')}",
+            stored_by=stored_by,
+            updated_at=datetime.fromisoformat(updated_at),
+        )
+    return rows
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _mark(
+    connection: Connection, parsed: ParsedQuery, listing: Listing, rows: dict[int, Row]
+) -> None:
+    """Mark exactly what scored, in place; an entity shows its best observation."""
+    texts = fulltext.marked(connection, parsed.match, list(rows))
+    owners = graph_rows.observations_of(
+        connection, [row_id for row_id, row in rows.items() if row.noun is Noun.ENTITY]
+    )
+    snippets: dict[int, str] = {}
+    for observation_id, marked in fulltext.marked(connection, parsed.match, list(owners)).items():
+        snippets.setdefault(owners[observation_id], marked.snippet)
+    for row_id, row in rows.items():
+        own = texts.get(row_id)
+        rows[row_id] = _marked_row(
+            row,
+            own.title if own else row.title,
+            snippets.get(row_id, own.snippet if own and row.noun is Noun.KNOWLEDGE else ""),
+            listing.scores.get(row_id),
+        )
+
+
+def _marked_row(row: Row, title: str, snippet: str, score: Explanation | None) -> Row:
+    plain_title, title_marks = found.marked_ranges(title)
+    plain_snippet, snippet_marks = found.marked_ranges(one_line(snippet))
+    words = found.matched_words((title, snippet))
+    explanation = None
+    if score is not None:
+        explanation = Explanation(
+            sentence=ranking.words_sentence(words) + ".",
+            words=words,
+            bm25=score.bm25,
+            relevance=score.relevance,
+        )
+    return Row(
+        id=row.id,
+        noun=row.noun,
+        title=plain_title,
+        snippet=plain_snippet or row.snippet,
+        kind=row.kind,
+        scope=row.scope,
+        detail=row.detail,
+        stored_by=row.stored_by,
+        updated_at=row.updated_at,
+        title_marks=title_marks,
+        snippet_marks=snippet_marks,
+        explanation=explanation,
+    )
+
+
+def _counts(connection: Connection) -> Counts:
+    tables = ("knowledge", "entities", "observations", "relations")
+    numbers = [
+        int(connection.execute(f"SELECT count(*) FROM {table}").get)  # noqa: S608 - constants
+        for table in tables
+    ]
+    return Counts(*numbers)

@@ -1,0 +1,1 @@
+"""SQLite: connections, schema, and one file for each noun's rows."""

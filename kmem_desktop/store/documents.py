@@ -1,0 +1,96 @@
+"""Rows of `documents`: every searchable text of every noun, kept in step with the index by triggers."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from kmem_desktop.domain import GLOBAL_SCOPE, Noun
+from kmem_desktop.store.connection import Connection
+from kmem_desktop.text import content_hash, hidden_words
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A searchable text on its way into the index."""
+
+    noun: Noun
+    title: str
+    body: str
+    stored_by: str
+    tags: tuple[str, ...] = ()
+    scope: str = GLOBAL_SCOPE
+
+
+def text_hash(title: str, body: str) -> str:
+    """Return the hash that a row keeps of its own text."""
+    return content_hash(f"{title}\0{body}")
+
+
+def insert(connection: Connection, document: Document, now: datetime) -> int:
+    """Add a document and return its id."""
+    at = now.isoformat()
+    return insert_dated(connection, document, at, at)
+
+
+def insert_dated(
+    connection: Connection,
+    document: Document,
+    created_at: str,
+    updated_at: str,
+    document_id: int | None = None,
+) -> int:
+    """Add a document with the times, and maybe the id, it had before (restore); return its id."""
+    connection.execute(
+        "INSERT INTO documents (id, noun, title, body, tags, hidden_words, scope, stored_by,"
+        " created_at, updated_at, text_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            document_id,
+            document.noun.value,
+            document.title,
+            document.body,
+            " ".join(document.tags),
+            hidden_words(document.title, document.body),
+            document.scope,
+            document.stored_by,
+            created_at,
+            updated_at,
+            text_hash(document.title, document.body),
+        ),
+    )
+    return connection.last_insert_rowid()
+
+
+def replace(connection: Connection, document_id: int, document: Document, now: datetime) -> None:
+    """Change a document's text, tags and scope; who stored it first stays."""
+    connection.execute(
+        "UPDATE documents SET title = ?, body = ?, tags = ?, hidden_words = ?, scope = ?,"
+        " updated_at = ?, text_hash = ? WHERE id = ?",
+        (
+            document.title,
+            document.body,
+            " ".join(document.tags),
+            hidden_words(document.title, document.body),
+            document.scope,
+            now.isoformat(),
+            text_hash(document.title, document.body),
+            document_id,
+        ),
+    )
+
+
+def touch(connection: Connection, document_id: int, now: datetime) -> None:
+    """Say that what the document stands for was changed now."""
+    connection.execute(
+        "UPDATE documents SET updated_at = ? WHERE id = ?", (now.isoformat(), document_id)
+    )
+
+
+def delete(connection: Connection, document_ids: Iterable[int]) -> None:
+    """Remove documents; the nouns' own rows go with them."""
+    connection.executemany("DELETE FROM documents WHERE id = ?", ((i,) for i in document_ids))
+
+
+def damaged_ids(connection: Connection) -> list[int]:
+    """Return the ids of documents whose text no longer has the hash it was stored with."""
+    rows = connection.execute("SELECT id, title, body, text_hash FROM documents")
+    return [row[0] for row in rows if text_hash(row[1], row[2]) != row[3]]

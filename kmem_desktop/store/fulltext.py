@@ -1,0 +1,160 @@
+"""The full-text index: candidates for an FTS5 expression, and what of a text matched."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from kmem_desktop.domain import Noun
+from kmem_desktop.store.connection import Connection
+
+# Private-use characters mark what matched; text cannot hold them by accident and keep a meaning.
+MARK_START = "\ue000"
+MARK_END = "\ue001"
+SNIPPET_TOKENS = 36
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What candidates must be, besides matching.
+
+    Attributes:
+        nouns: Which nouns; empty for all.
+        scopes: Which scopes; empty for all.
+        tags: All of these tags, lower-case.
+        kind: A category or an entity's type, lower-case; None for any.
+        before: Changed before.
+        after: Changed at or after.
+        category: Knowledge of this category only.
+        min_confidence: Knowledge of at least this confidence only.
+    """
+
+    nouns: tuple[Noun, ...] = ()
+    scopes: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    kind: str | None = None
+    before: datetime | None = None
+    after: datetime | None = None
+    category: str | None = None
+    min_confidence: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A document that matches.
+
+    Attributes:
+        id: The document's id.
+        noun: What it is.
+        bm25: Its lexical score; larger is better.
+    """
+
+    id: int
+    noun: Noun
+    bm25: float
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A document's title and a piece of its body, with what matched between the mark characters."""
+
+    title: str
+    snippet: str
+
+
+def candidates(
+    connection: Connection, match: str, filters: Filters, weights: Sequence[float], limit: int
+) -> list[Candidate]:
+    """Return the best matches for an FTS5 expression, best first."""
+    conditions, values = _conditions(filters)
+    query = (
+        "SELECT d.id, d.noun, -bm25(documents_index, ?, ?, ?, ?) AS score"
+        " FROM documents_index JOIN documents AS d ON d.id = documents_index.rowid"
+        f" WHERE documents_index MATCH ?{conditions} ORDER BY score DESC, d.id LIMIT ?"
+    )
+    rows = connection.execute(query, (*weights, match, *values, limit))
+    return [Candidate(row[0], Noun(row[1]), row[2]) for row in rows]
+
+
+def count(connection: Connection, match: str, filters: Filters) -> int:
+    """Return how many documents match."""
+    conditions, values = _conditions(filters)
+    query = (
+        "SELECT count(*) FROM documents_index JOIN documents AS d ON d.id = documents_index.rowid"
+        f" WHERE documents_index MATCH ?{conditions}"
+    )
+    return int(connection.execute(query, (match, *values)).get)
+
+
+def newest(connection: Connection, filters: Filters, limit: int) -> list[tuple[int, Noun]]:
+    """Return id and noun of the documents that pass the filters, last changed first."""
+    conditions, values = _conditions(filters)
+    query = (
+        f"SELECT d.id, d.noun FROM documents AS d WHERE 1{conditions}"
+        " ORDER BY d.updated_at DESC, d.id DESC LIMIT ?"
+    )
+    return [(row[0], Noun(row[1])) for row in connection.execute(query, (*values, limit))]
+
+
+def marked(connection: Connection, match: str, ids: Sequence[int]) -> dict[int, Marked]:
+    """Return title and snippet of these documents with exactly the matching words marked."""
+    query = (
+        "SELECT rowid, highlight(documents_index, 0, ?1, ?2),"
+        " snippet(documents_index, 1, ?1, ?2, '…', ?3)"
+        " FROM documents_index WHERE documents_index MATCH ?4"
+        " AND rowid IN (SELECT value FROM json_each(?5))"
+    )
+    values = (MARK_START, MARK_END, SNIPPET_TOKENS, match, json.dumps(list(ids)))
+    return {row[0]: Marked(row[1], row[2]) for row in connection.execute(query, values)}
+
+
+def is_sound(connection: Connection) -> bool:
+    """Return whether the index says the same as the documents."""
+    try:
+        connection.execute(
+            "INSERT INTO documents_index (documents_index, rank) VALUES ('integrity-check', 1)"
+        )
+    except Exception as error:
+        if "malformed" in str(error) or "corrupt" in type(error).__name__.lower():
+            return False
+        raise
+    return True
+
+
+def _conditions(filters: Filters) -> tuple[str, list[Any]]:
+    text = ""
+    values: list[Any] = []
+
+    def add(condition: str, *bound: Any) -> None:
+        nonlocal text
+        text += f" AND {condition}"
+        values.extend(bound)
+
+    if filters.nouns:
+        marks = ", ".join("?" * len(filters.nouns))
+        add(f"d.noun IN ({marks})", *(noun.value for noun in filters.nouns))
+    if filters.scopes:
+        add(f"d.scope IN ({', '.join('?' * len(filters.scopes))})", *filters.scopes)
+    for tag in filters.tags:
+        add("instr(' ' || lower(d.tags) || ' ', ?) > 0", f" {tag} ")
+    if filters.kind is not None:
+        add(
+            "(d.noun = ? OR EXISTS (SELECT 1 FROM knowledge WHERE id = d.id AND category = ?)"
+            " OR EXISTS (SELECT 1 FROM entities WHERE id = d.id AND lower(entity_type) = ?)"
+            ")",
+            *[filters.kind] * 3,
+        )
+    if filters.before is not None:
+        add("d.updated_at < ?", filters.before.isoformat())
+    if filters.after is not None:
+        add("d.updated_at >= ?", filters.after.isoformat())
+    if filters.category is not None or filters.min_confidence > 0:
+        add(
+            "EXISTS (SELECT 1 FROM knowledge WHERE id = d.id AND confidence >= ?"
+            " AND (? IS NULL OR category = ?))",
+            filters.min_confidence,
+            filters.category,
+            filters.category,
+        )
+    return text, values

@@ -1,0 +1,266 @@
+"""The schema, as numbered functions that are each recorded in their own transaction.
+
+The number of the last one is the file's `user_version`. Two processes may migrate one file at the
+same time: each step takes the write lock first and reads the version inside it.
+"""
+
+import os
+import stat
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import apsw
+
+from kmem_desktop.errors import NotOurFileError, StoreError, StoreTooNewError
+from kmem_desktop.store.connection import (
+    BUSY_TIMEOUT_MS,
+    Connection,
+    require_plain_header,
+    require_safe_sqlite,
+    translated_errors,
+)
+
+APPLICATION_ID = 0x6B6D656D  # "kmem"
+
+Migration = Callable[[Connection], None]
+
+
+def m001_initial(connection: Connection) -> None:
+    """Documents with their full-text index, knowledge, the graph, and history."""
+    connection.execute(
+        """
+        CREATE TABLE migrations (
+            number INTEGER PRIMARY KEY,
+            name TEXT NOT NULL,
+            applied_at TEXT NOT NULL
+        ) STRICT;
+
+        CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+
+        -- Every searchable text. Its id is the id of the noun's own row.
+        CREATE TABLE documents (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            noun TEXT NOT NULL,
+            title TEXT NOT NULL,
+            body TEXT NOT NULL,
+            tags TEXT NOT NULL DEFAULT '',        -- separated by spaces
+            hidden_words TEXT NOT NULL DEFAULT '', -- parts of identifiers, pairs of unspaced scripts
+            scope TEXT NOT NULL,
+            stored_by TEXT NOT NULL,
+            created_at TEXT NOT NULL,
+            updated_at TEXT NOT NULL,
+            text_hash TEXT NOT NULL               -- SHA-256 of title and body: finds bit rot
+        ) STRICT;
+        CREATE INDEX documents_by_noun ON documents (noun, updated_at DESC, id);
+
+        CREATE VIRTUAL TABLE documents_index USING fts5(
+            title, body, tags, hidden_words,
+            content='documents', content_rowid='id',
+            tokenize='porter unicode61 remove_diacritics 2'
+        );
+        INSERT INTO documents_index (documents_index, rank) VALUES ('secure-delete', 1);
+
+        CREATE TRIGGER documents_after_insert AFTER INSERT ON documents BEGIN
+            INSERT INTO documents_index (rowid, title, body, tags, hidden_words)
+            VALUES (new.id, new.title, new.body, new.tags, new.hidden_words);
+        END;
+        CREATE TRIGGER documents_after_delete AFTER DELETE ON documents BEGIN
+            INSERT INTO documents_index (documents_index, rowid, title, body, tags, hidden_words)
+            VALUES ('delete', old.id, old.title, old.body, old.tags, old.hidden_words);
+        END;
+        CREATE TRIGGER documents_after_update
+        AFTER UPDATE OF title, body, tags, hidden_words ON documents BEGIN
+            INSERT INTO documents_index (documents_index, rowid, title, body, tags, hidden_words)
+            VALUES ('delete', old.id, old.title, old.body, old.tags, old.hidden_words);
+            INSERT INTO documents_index (rowid, title, body, tags, hidden_words)
+            VALUES (new.id, new.title, new.body, new.tags, new.hidden_words);
+        END;
+
+        -- Seed 000. Title, content, scope and times are in documents.
+        CREATE TABLE knowledge (
+            id INTEGER PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
+            uuid TEXT NOT NULL UNIQUE,
+            tags TEXT NOT NULL,                   -- JSON array
+            scope TEXT NOT NULL,
+            category TEXT NOT NULL,
+            priority INTEGER NOT NULL CHECK (priority BETWEEN 1 AND 10),
+            confidence REAL NOT NULL CHECK (confidence BETWEEN 0.0 AND 1.0),
+            normalised_title TEXT NOT NULL,
+            content_hash TEXT NOT NULL,
+            source TEXT NOT NULL,
+            UNIQUE (normalised_title, scope),
+            UNIQUE (content_hash, scope)
+        ) STRICT;
+
+        -- Seed 003. Relations name their ends, which need not exist (the reference server's contract).
+        CREATE TABLE entities (
+            id INTEGER PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
+            uuid TEXT NOT NULL UNIQUE,
+            name TEXT NOT NULL UNIQUE,
+            entity_type TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX entities_by_type ON entities (entity_type);
+
+        CREATE TABLE observations (
+            id INTEGER PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
+            uuid TEXT NOT NULL UNIQUE,
+            entity_id INTEGER NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
+            content TEXT NOT NULL,
+            UNIQUE (entity_id, content)
+        ) STRICT;
+
+        CREATE TABLE relations (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            uuid TEXT NOT NULL UNIQUE,
+            from_name TEXT NOT NULL,
+            to_name TEXT NOT NULL,
+            relation_type TEXT NOT NULL,
+            stored_by TEXT NOT NULL,
+            created_at TEXT NOT NULL,
+            UNIQUE (from_name, to_name, relation_type)
+        ) STRICT;
+        CREATE INDEX relations_by_target ON relations (to_name);
+
+        -- Each change with what was there before: undo, trash, "what did it know on 3 May".
+        CREATE TABLE history (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            at TEXT NOT NULL,
+            action TEXT NOT NULL,
+            noun TEXT NOT NULL,
+            item_uuid TEXT NOT NULL,
+            item_id INTEGER NOT NULL,
+            title TEXT NOT NULL,
+            before TEXT,                          -- JSON, NULL for a creation
+            origin_kind TEXT NOT NULL,
+            origin_name TEXT NOT NULL,
+            tool TEXT NOT NULL,
+            batch TEXT NOT NULL,
+            device TEXT NOT NULL,
+            undone INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
+        CREATE INDEX history_by_item ON history (item_uuid, id);
+        CREATE INDEX history_by_batch ON history (batch) WHERE batch <> '';
+        """
+    )
+    connection.execute("INSERT INTO meta VALUES ('device', lower(hex(randomblob(16))))")
+
+
+MIGRATIONS: tuple[Migration, ...] = (m001_initial,)
+NEWEST_VERSION = len(MIGRATIONS)
+
+
+def prepare_database(path: Path, migrations: tuple[Migration, ...] = MIGRATIONS) -> None:
+    """Make the file at `path` a current kmem database, creating it where there is none.
+
+    Raises:
+        NotOurFileError: The file belongs to another program; it was not touched.
+        StoreTooNewError: A newer kmem wrote it; it was not touched.
+        StoreError: It could not be created or changed.
+    """
+    require_safe_sqlite()
+    create_private_file(path)
+    require_plain_header(path)
+    with translated_errors():
+        version = inspect_untouched(path, len(migrations))
+        if version == len(migrations):
+            return
+        connection = Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+            claim_empty_file(connection, path)
+            connection.pragma("journal_mode", "wal")
+            connection.pragma("synchronous", "full")
+            connection.pragma("foreign_keys", "on")
+            while apply_next(connection, migrations):
+                pass
+        finally:
+            connection.close()
+
+
+def create_private_file(path: Path) -> None:
+    """Create the file and its folder so that only their owner can read them."""
+    try:
+        if not path.parent.exists():
+            path.parent.mkdir(parents=True, mode=0o700)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
+            path.chmod(0o600)
+    except OSError as error:
+        raise StoreError(
+            f"The database {path} cannot be created or opened: {error.strerror}.",
+            hint="Choose another place with --db, or check the rights of the folder.",
+        ) from error
+
+
+def inspect_untouched(path: Path, newest_version: int) -> int:
+    """Return the schema version of the file; 0 for an empty one. Reads only.
+
+    Raises:
+        NotOurFileError: It has tables, but not the mark of kmem.
+        StoreTooNewError: Its version is newer than this program.
+    """
+    if path.stat().st_size == 0:
+        return 0
+    connection = Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        version = int(connection.pragma("user_version"))
+        require_our_mark(connection, path)
+    finally:
+        connection.close()
+    if version > newest_version:
+        raise StoreTooNewError(
+            f"{path} was written by a newer kmem (schema {version}, this one knows"
+            f" {newest_version}).",
+            hint="Update kmem. The file was left as it is.",
+        )
+    return version
+
+
+def require_our_mark(connection: Connection, path: Path) -> None:
+    """Refuse a database that has tables but not the application id of kmem."""
+    marked = connection.pragma("application_id") == APPLICATION_ID
+    tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
+    if tables and not marked:
+        raise NotOurFileError(
+            f"{path} is a database of another program.",
+            hint="Choose another file with --db; this one was left as it is.",
+        )
+
+
+def claim_empty_file(connection: Connection, path: Path) -> None:
+    """Put kmem's mark into a file without tables."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        require_our_mark(connection, path)
+        connection.pragma("application_id", APPLICATION_ID)
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def apply_next(connection: Connection, migrations: tuple[Migration, ...]) -> bool:
+    """Apply the next missing migration together with its record.
+
+    Returns:
+        False when there was none left.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = int(connection.pragma("user_version"))
+        missing = version < len(migrations)
+        if missing:
+            migration = migrations[version]
+            migration(connection)
+            connection.execute(
+                "INSERT INTO migrations VALUES (?, ?, ?)",
+                (version + 1, migration.__name__, datetime.now(UTC).isoformat()),
+            )
+            connection.pragma("user_version", version + 1)
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+    return missing
