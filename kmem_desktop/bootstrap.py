@@ -1,4 +1,4 @@
-"""Builds database, change feed and services, for the app, the resident and the command line alike."""
+"""Builds database, change feed and services, the same way for every program of kmem."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import os
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -97,7 +96,7 @@ class SettingsFile:
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         temporary = self._path.with_name(f"{self._path.name}.new")
         temporary.write_text(json.dumps(asdict(self.current), indent=2) + "\n", encoding="utf-8")
-        os.replace(temporary, self._path)
+        temporary.replace(self._path)
 
 
 def _known(stored: Any) -> Settings:

@@ -46,5 +46,5 @@ class ChangeFeed:
         for subscriber in list(self._subscribers):
             try:
                 subscriber(change)
-            except Exception:  # noqa: BLE001 - the write is committed: its news must reach the rest
+            except Exception:
                 log.exception("A subscriber of the change feed failed")

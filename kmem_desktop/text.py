@@ -39,7 +39,7 @@ def one_line(text: str) -> str:
 
 
 def identifier_parts(word: str) -> list[str]:
-    """Split camelCase and letter-digit words into their parts: `getUserName2` -> get User Name 2."""
+    """Split an identifier into its parts: `getUserName2` -> get User Name 2."""
     return _CAMEL_PARTS.findall(word)
 
 

@@ -8,7 +8,7 @@ from PySide6.QtGui import QFont, QPalette
 from PySide6.QtWidgets import QApplication
 
 from kmem_desktop.gui.stylesheet import style_sheet
-from kmem_desktop.gui.theme import Theme, build_theme
+from kmem_desktop.gui.theme import Theme, Type, build_theme
 
 _MIDDLE_LIGHTNESS = 128
 
@@ -45,6 +45,7 @@ class Appearance(QObject):
         self._zoom_percent = zoom_percent
         self.theme = self._build()
         self._application.setPalette(self.theme.palette())
+        self._application.setFont(self.theme.font(Type.BODY))
         self._application.setStyleSheet(style_sheet(self.theme))
         self.changed.emit()
 

@@ -5,7 +5,6 @@ from string import Template
 from kmem_desktop.gui.theme import CONTROL_PX, RADIUS_BUTTON, RADIUS_CARD, Theme
 
 _SHEET = Template("""
-QWidget { color: $ink; font-family: "$family"; font-size: ${body}pt; }
 QMainWindow, QWidget[surface="bg"] { background: $bg; }
 QWidget[surface="panel"] { background: $panel; }
 QWidget[surface="rail"] { background: $rail; }
@@ -14,13 +13,6 @@ QFrame[role="card"] { background: $panel; border: 1px solid $line; border-radius
 QFrame[role="popup"] { background: $panel; border: 1px solid $edge; border-radius: ${popup}px; }
 QScrollArea { border: none; background: transparent; }
 QScrollArea > QWidget > QWidget { background: transparent; }
-
-QLabel { background: transparent; }
-QLabel[role="meta"] { color: $ink3; font-size: ${meta}pt; }
-QLabel[role="quiet"] { color: $ink2; }
-QLabel[role="error"] { color: $bad; font-size: ${meta}pt; }
-QLabel[role="code"] { background: $code; border-radius: 4px; padding: ${s8}px ${s12}px;
-    font-family: "$mono"; font-size: ${meta}pt; }
 
 QLineEdit, QPlainTextEdit, QSpinBox, QDoubleSpinBox {
     background: $panel; border: 1px solid $edge; border-radius: ${button}px;
@@ -67,10 +59,6 @@ def style_sheet(theme: Theme) -> str:
     return _SHEET.substitute(
         colors,
         handle="#4a4d53" if theme.is_dark else "#cbc6bb",
-        family=theme.family,
-        mono=theme.mono_family,
-        body=theme.points(13),
-        meta=theme.points(12),
         card=RADIUS_CARD,
         popup=RADIUS_CARD,
         button=RADIUS_BUTTON,
@@ -82,5 +70,4 @@ def style_sheet(theme: Theme) -> str:
         s4=theme.px(4),
         s7=theme.px(8) - 1,
         s8=theme.px(8),
-        s12=theme.px(12),
     )

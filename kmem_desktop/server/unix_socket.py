@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import logging
 import os
-from pathlib import Path
 
 from kmem_desktop.errors import StoreError
 from kmem_desktop.server.connections import Connections
@@ -32,7 +31,8 @@ class UnixSocketListener:
             StoreError: The socket could not be made.
         """
         # Only a dead resident can have left this socket behind: a living one has the lock.
-        Path(address).unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(address)  # noqa: PTH108 - a file name, gone in microseconds
         old_mask = os.umask(0o177)
         try:
             self._server = await asyncio.start_unix_server(

@@ -91,16 +91,20 @@ class ImportingService:
 def _parse_file(path: Path) -> _Parsed:
     parsed = _Parsed()
     try:
-        size_bytes = path.stat().st_size
-        if not path.is_file():
-            raise FormatError(f"{path} is no file.")
-        if size_bytes > LARGEST_FILE_BYTES:
-            raise FormatError(f"{path} is larger than {LARGEST_FILE_BYTES >> 20} MB.")
+        _refuse_odd_file(path)
         for number, line in _lines(path):
             _parse_line(parsed, number, line)
     except OSError as error:
         raise FormatError(f"{path} cannot be read: {error.strerror}.") from error
     return parsed
+
+
+def _refuse_odd_file(path: Path) -> None:
+    size_bytes = path.stat().st_size
+    if not path.is_file():
+        raise FormatError(f"{path} is no file.")
+    if size_bytes > LARGEST_FILE_BYTES:
+        raise FormatError(f"{path} is larger than {LARGEST_FILE_BYTES >> 20} MB.")
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

@@ -105,7 +105,7 @@ def _list(connection: Connection, view: View) -> Listing:
         nouns = dict(fulltext.newest(connection, filters, EVERYTHING))
     else:
         nouns = {}
-    counts = {noun: 0 for noun in view.nouns}
+    counts = dict.fromkeys(view.nouns, 0)
     for noun in nouns.values():
         counts[noun] += 1
     total = len(nouns)
@@ -251,8 +251,5 @@ def _marked_row(row: Row, title: str, snippet: str, score: Explanation | None) -
 
 def _counts(connection: Connection) -> Counts:
     tables = ("knowledge", "entities", "observations", "relations")
-    numbers = [
-        int(connection.execute(f"SELECT count(*) FROM {table}").get)  # noqa: S608 - constants
-        for table in tables
-    ]
+    numbers = [int(connection.execute(f"SELECT count(*) FROM {table}").get) for table in tables]
     return Counts(*numbers)

@@ -1,4 +1,4 @@
-"""One database for the whole process: one writer and a few readers, all off the event loop's thread.
+"""One database for the whole process: one writer, a few readers, none on the loop's thread.
 
 A write is a function that gets a connection; it runs alone, inside one `BEGIN IMMEDIATE`
 transaction, and when its future resolves it is durable on the disk. Reads run beside it, each on a

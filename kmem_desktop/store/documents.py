@@ -1,4 +1,4 @@
-"""Rows of `documents`: every searchable text of every noun, kept in step with the index by triggers."""
+"""Rows of `documents`: every searchable text; triggers keep the index in step with them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

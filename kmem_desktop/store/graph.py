@@ -83,7 +83,7 @@ def delete_entity(connection: Connection, entity_id: int) -> None:
     observation_ids = connection.execute(
         "SELECT id FROM observations WHERE entity_id = ?", (entity_id,)
     ).fetchall()
-    documents.delete(connection, [row[0] for row in observation_ids] + [entity_id])
+    documents.delete(connection, [*(int(row[0]) for row in observation_ids), entity_id])
 
 
 def delete_observation(connection: Connection, observation_id: int) -> None:
@@ -217,9 +217,7 @@ def entities_of_observations(connection: Connection, ids: Iterable[int]) -> dict
     return dict(connection.execute(query, (json.dumps(list(ids)),)))
 
 
-def row_facts(
-    connection: Connection, ids: Iterable[int]
-) -> list[tuple[int, str, str, str, str, int, int, str]]:
+def row_facts(connection: Connection, ids: Iterable[int]) -> list[tuple[Any, ...]]:
     """Return what a list shows of each entity.
 
     Returns:

@@ -52,7 +52,7 @@ def add(connection: Connection, record: Record, origin: Origin, now: datetime) -
 
 def get(connection: Connection, entry_id: int) -> HistoryEntry | None:
     """Return one change, or None."""
-    query = f"SELECT {_COLUMNS} FROM history WHERE id = ?"  # noqa: S608 - a constant of this file
+    query = f"SELECT {_COLUMNS} FROM history WHERE id = ?"
     row = connection.execute(query, (entry_id,)).fetchone()
     return _entry(row) if row else None
 
@@ -61,25 +61,19 @@ def newest(
     connection: Connection, limit: int, *, before_id: int | None = None
 ) -> list[HistoryEntry]:
     """Return the newest changes, newest first, optionally those before a number."""
-    query = (
-        f"SELECT {_COLUMNS} FROM history"  # noqa: S608 - a constant of this file
-        " WHERE ?1 IS NULL OR id < ?1 ORDER BY id DESC LIMIT ?2"
-    )
+    query = f"SELECT {_COLUMNS} FROM history WHERE ?1 IS NULL OR id < ?1 ORDER BY id DESC LIMIT ?2"
     return [_entry(row) for row in connection.execute(query, (before_id, limit))]
 
 
 def of_item(connection: Connection, item_uuid: str) -> list[HistoryEntry]:
     """Return all changes of one row, newest first."""
-    query = f"SELECT {_COLUMNS} FROM history WHERE item_uuid = ? ORDER BY id DESC"  # noqa: S608
+    query = f"SELECT {_COLUMNS} FROM history WHERE item_uuid = ? ORDER BY id DESC"
     return [_entry(row) for row in connection.execute(query, (item_uuid,))]
 
 
 def of_batch(connection: Connection, batch: str) -> list[HistoryEntry]:
     """Return the changes of one batch that still stand, newest first."""
-    query = (
-        f"SELECT {_COLUMNS} FROM history"  # noqa: S608 - a constant of this file
-        " WHERE batch = ? AND undone = 0 ORDER BY id DESC"
-    )
+    query = f"SELECT {_COLUMNS} FROM history WHERE batch = ? AND undone = 0 ORDER BY id DESC"
     return [_entry(row) for row in connection.execute(query, (batch,))]
 
 

@@ -77,10 +77,7 @@ def find_duplicate(
         ("normalised_title", normalise_title(item.title), "title"),
         ("content_hash", content_hash(item.content), "content"),
     ):
-        query = (
-            f"SELECT uuid FROM knowledge WHERE {column} = ? AND scope = ?"  # noqa: S608 - constants
-            " AND id <> ?"
-        )
+        query = f"SELECT uuid FROM knowledge WHERE {column} = ? AND scope = ? AND id <> ?"
         row = connection.execute(query, (value, item.scope, except_id)).fetchone()
         if row:
             return row[0], kind

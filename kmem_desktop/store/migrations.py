@@ -45,7 +45,7 @@ def m001_initial(connection: Connection) -> None:
             title TEXT NOT NULL,
             body TEXT NOT NULL,
             tags TEXT NOT NULL DEFAULT '',        -- separated by spaces
-            hidden_words TEXT NOT NULL DEFAULT '', -- parts of identifiers, pairs of unspaced scripts
+            hidden_words TEXT NOT NULL DEFAULT '', -- see text.hidden_words
             scope TEXT NOT NULL,
             stored_by TEXT NOT NULL,
             created_at TEXT NOT NULL,
@@ -93,7 +93,7 @@ def m001_initial(connection: Connection) -> None:
             UNIQUE (content_hash, scope)
         ) STRICT;
 
-        -- Seed 003. Relations name their ends, which need not exist (the reference server's contract).
+        -- Seed 003. Relations name their ends, which need not exist: the reference's contract.
         CREATE TABLE entities (
             id INTEGER PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
             uuid TEXT NOT NULL UNIQUE,

@@ -1,7 +1,7 @@
 """Text that is only read: labels in the type scale, key hints, hairlines, cards."""
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from kmem_desktop.gui.appearance import appearance, theme
@@ -44,16 +44,10 @@ class Label(QLabel):
 
     def _on_appearance_changed(self) -> None:
         look = theme()
-        _, weight, _, _ = self._style.value
-        font = look.font(self._style)
-        self.setStyleSheet(
-            f'color: {look.color(self._color).name()}; font-family: "{font.family()}";'
-            f" font-size: {font.pointSizeF()}pt; font-weight: {weight};"
-        )
-        # The sheet wins over the font for all but the tracking.
-        tracked = self.font()
-        tracked.setLetterSpacing(font.letterSpacingType(), font.letterSpacing())
-        self.setFont(tracked)
+        self.setFont(look.font(self._style))
+        palette = self.palette()
+        palette.setColor(QPalette.ColorRole.WindowText, look.color(self._color))
+        self.setPalette(palette)
 
 
 class KeyHint(QWidget):

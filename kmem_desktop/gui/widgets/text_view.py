@@ -139,13 +139,13 @@ class TextView(QTextBrowser):
             last = min(end, line.textStart() + line.textLength())
             if first >= last:
                 continue
-            left, right = _x(line.cursorToX(first)), _x(line.cursorToX(last))
+            left, right = line_x(line.cursorToX(first)), line_x(line.cursorToX(last))
             height = theme().px(18)
             top = line.y() + (line.height() - height) / 2
             rect = QRectF(origin.x() + left - 3, origin.y() + top + 1, right - left + 6, height)
             painter.drawRoundedRect(rect, RADIUS_CODE, RADIUS_CODE)
 
 
-def _x(value: Any) -> float:
+def line_x(value: Any) -> float:
     """PySide returns (x, cursor) where C++ returns x."""
     return float(value[0] if isinstance(value, tuple) else value)
