@@ -17,7 +17,7 @@ from kmem_desktop.config import Paths, paths
 from kmem_desktop.domain import ImportReport, KnowledgeQuery
 from kmem_desktop.errors import KmemError
 from kmem_desktop.log import log_to_file
-from kmem_desktop.services.connecting import connection_help
+from kmem_desktop.services.connecting import connection_help, recipes
 
 T = TypeVar("T")
 
@@ -40,12 +40,10 @@ def run(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--db", metavar="PATH", help="another database (or the variable KMEM_DB)")
-    common.add_argument("--json", action="store_true", help="print JSON for programs")
     parser = argparse.ArgumentParser(
-        prog="kmem", parents=[common], description="One memory for all your AI assistants."
+        prog="kmem", description="One memory for all your AI assistants."
     )
+    _add_common(parser, default=None)
     parser.add_argument("--version", action="version", version=f"kmem {version('kmem')}")
     parser.add_argument("--background", action="store_true", help="start in the tray only")
     parser.set_defaults(run=_run_app)
@@ -54,14 +52,14 @@ def _parser() -> argparse.ArgumentParser:
     def add(
         name: str, summary: str, action: Callable[[argparse.Namespace, Paths], int]
     ) -> argparse.ArgumentParser:
-        command = commands.add_parser(
-            name, help=summary, description=summary, parents=[_quiet(common)]
-        )
+        command = commands.add_parser(name, help=summary, description=summary)
+        # Without a default here, what was given before the command's name still counts.
+        _add_common(command, default=argparse.SUPPRESS)
         command.set_defaults(run=action)
         return command
 
     serve = add("serve", "serve assistants without a window", _run_serve)
-    serve.add_argument("--while-needed", action="store_true", help="end ten minutes after the last")
+    serve.add_argument("--while-needed", action="store_true", help="end when nobody needs it")
     mcp = add("mcp", "what an assistant launches: connects it to kmem", _run_mcp)
     mcp.add_argument("--tools", default="", help="profiles: graph, knowledge, or all")
     mcp.add_argument("--standalone", action="store_true", help="serve in this process, alone")
@@ -76,12 +74,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _quiet(common: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    """Return the common options without defaults: those given before the command count."""
-    quiet = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
-    quiet.add_argument("--db", metavar="PATH", help="another database (or the variable KMEM_DB)")
-    quiet.add_argument("--json", action="store_true", help="print JSON for programs")
-    return quiet
+def _add_common(parser: argparse.ArgumentParser, default: Any) -> None:
+    parser.add_argument(
+        "--db", metavar="PATH", default=default, help="another database (or the variable KMEM_DB)"
+    )
+    parser.add_argument(
+        "--json", action="store_true", default=default, help="print JSON for programs"
+    )
 
 
 def _run_app(options: argparse.Namespace, profile: Paths) -> int:
@@ -178,7 +177,10 @@ def _print_report(report: ImportReport) -> None:
 
 
 def _run_connect(options: argparse.Namespace, profile: Paths) -> int:
-    print(connection_help(profile))
+    if options.json:
+        _print_json([asdict(recipe) for recipe in recipes(profile)])
+    else:
+        print(connection_help(profile))
     return 0
 
 

@@ -125,16 +125,19 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 def _parse_line(parsed: _Parsed, number: int, line: bytes) -> None:
     text = line.decode("utf-8", errors="replace").strip()
     try:
-        if len(line) == LARGEST_LINE_BYTES:
-            raise FormatError(f"longer than {LARGEST_LINE_BYTES >> 20} MB")
-        value = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
-        _take(parsed, value)
+        _take(parsed, _read_json(line))
     except FormatError as error:
         _note(parsed, number, error.message, text)
     except UnicodeError:
         _note(parsed, number, "not UTF-8 text", text)
     except (ValueError, RecursionError):
         _note(parsed, number, "not valid JSON (cut off?)", text)
+
+
+def _read_json(line: bytes) -> Any:
+    if len(line) == LARGEST_LINE_BYTES:
+        raise FormatError(f"longer than {LARGEST_LINE_BYTES >> 20} MB")
+    return json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
 
 
 def _refuse_constant(name: str) -> None:

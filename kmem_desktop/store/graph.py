@@ -80,10 +80,7 @@ def delete_entity(connection: Connection, entity_id: int) -> None:
     if row is None:
         return
     connection.execute("DELETE FROM relations WHERE from_name = ?1 OR to_name = ?1", row)
-    observation_ids = connection.execute(
-        "SELECT id FROM observations WHERE entity_id = ?", (entity_id,)
-    ).fetchall()
-    documents.delete(connection, [*(int(row[0]) for row in observation_ids), entity_id])
+    documents.delete(connection, [*observations_of(connection, [entity_id]), entity_id])
 
 
 def delete_observation(connection: Connection, observation_id: int) -> None:
