@@ -16,9 +16,19 @@ from kmem_desktop.text import identifier_parts, unspaced_pairs, unspaced_runs
 MOST_WORDS = 64
 """Words past this number are left out: a pasted page is no better question than its start."""
 
-STOP_WORDS = frozenset(
-    ["a", "about", "above", "after", "again", "against", "all", "also", "am", "an", "and", "any", "are", "aren", "as", "at", "be", "because", "been", "before", "being", "below", "between", "both", "but", "by", "can", "could", "couldn", "d", "did", "didn", "do", "does", "doesn", "doing", "don", "down", "during", "each", "else", "ever", "few", "for", "from", "further", "get", "gets", "getting", "go", "goes", "going", "got", "had", "hadn", "has", "hasn", "have", "haven", "having", "he", "her", "here", "hers", "herself", "him", "himself", "his", "how", "however", "i", "if", "in", "into", "is", "isn", "it", "its", "itself", "just", "let", "ll", "m", "may", "me", "might", "mine", "more", "most", "much", "must", "my", "myself", "near", "no", "nor", "not", "now", "of", "off", "on", "once", "only", "or", "other", "our", "ours", "ourselves", "out", "over", "own", "per", "re", "s", "same", "shall", "she", "should", "shouldn", "so", "some", "such", "t", "than", "that", "the", "their", "theirs", "them", "themselves", "then", "there", "these", "they", "this", "those", "through", "to", "too", "under", "until", "up", "us", "ve", "very", "was", "wasn", "we", "were", "weren", "what", "when", "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "won", "would", "wouldn", "you", "your", "yours", "yourself", "yourselves"]
-)
+_STOP_WORDS_OF_ENGLISH = """
+    a about above after again against all also am an and any are aren as at be because been
+    before being below between both but by can could couldn d did didn do does doesn doing don
+    down during each else ever few for from further get gets getting go goes going got had
+    hadn has hasn have haven having he her here hers herself him himself his how however i if
+    in into is isn it its itself just let ll m may me might mine more most much must my myself
+    near no nor not now of off on once only or other our ours ourselves out over own per re s
+    same shall she should shouldn so some such t than that the their theirs them themselves
+    then there these they this those through to too under until up us ve very was wasn we were
+    weren what when where which while who whom whose why will with won would wouldn you your
+    yours yourself yourselves
+"""
+STOP_WORDS = frozenset(_STOP_WORDS_OF_ENGLISH.split())
 
 _PIECE = re.compile(r'-?"[^"]*"?|\S+')
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
