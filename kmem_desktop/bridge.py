@@ -17,6 +17,7 @@ from kmem_desktop.bridge_conversation import (
     INVALID_REQUEST,
     Conversation,
     error_line,
+    hello_line,
     refusal_of,
     refusals,
 )
@@ -307,7 +308,11 @@ def run(
     """
     for signal in (_signal.SIGINT, _signal.SIGTERM):
         _signal.signal(signal, _leave)
-    wires = _wires(address or socket_address(database))
+    try:
+        wires = _wires(address or socket_address(database))
+    except ValueError as error:
+        log(str(error))
+        return 1
     command = resident_command or serve_command(database)
     try:
         Bridge(wires, hello_line(database, tools), lambda: start_detached(command)).run()
@@ -336,14 +341,6 @@ def ask(address: str, what: str, timeout_s: float) -> dict[str, Any] | None:
     answer = exchange(address, question, timeout_s)
     found = json.loads(answer) if answer.endswith(b"\n") else None
     return found if isinstance(found, dict) else None
-
-
-def hello_line(database: str | None, tools: str) -> bytes:
-    """Compose the line with which a bridge introduces its client to the resident."""
-    return (
-        f'{{"kmem":1,"open":"mcp","database":{_quoted(database or "")},'
-        f'"tools":{_quoted(tools)},"pid":{os.getpid()}}}\n'
-    ).encode()
 
 
 def serve_command(database: str | None) -> list[str]:
@@ -390,14 +387,6 @@ def _wires(address: str) -> Wires:
         from kmem_desktop.bridge_socket import SocketWires
 
         return SocketWires(address)
-
-
-def _quoted(text: str) -> str:
-    if text.isascii() and text.isprintable() and not {'"', "\\"} & set(text):
-        return f'"{text}"'
-    import json
-
-    return json.dumps(text)
 
 
 def _leave(_signal_number: int, _frame: object) -> None:

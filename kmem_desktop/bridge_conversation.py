@@ -7,6 +7,8 @@ longer than everything else that stands between the start of the bridge and its 
 
 from __future__ import annotations
 
+import os
+
 TYPE_CHECKING = False  # typing takes 5 ms to import; type checkers know this name
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -200,6 +202,14 @@ class Conversation:
         self._lasting = kept
 
 
+def hello_line(database: str | None, tools: str) -> bytes:
+    """Compose the line with which a bridge introduces its client to the resident."""
+    return (
+        f'{{"kmem":1,"open":"mcp","database":{_quoted(database or "")},'
+        f'"tools":{_quoted(tools)},"pid":{os.getpid()}}}\n'
+    ).encode()
+
+
 def refusal_of(lines: bytes) -> str:
     """Return the reason when the resident refuses the client, else an empty text."""
     if not lines.startswith(b'{"kmem"'):
@@ -259,3 +269,11 @@ def _subscription(message: Message) -> Any:
     meta = _params(message).get("_meta")
     found = meta.get(SUBSCRIPTION_ID) if isinstance(meta, dict) else None
     return found if _is_id(found) else None
+
+
+def _quoted(text: str) -> str:
+    if text.isascii() and text.isprintable() and not {'"', "\\"} & set(text):
+        return f'"{text}"'
+    import json
+
+    return json.dumps(text)

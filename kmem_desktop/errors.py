@@ -11,6 +11,8 @@
         - `DamagedStoreError`: the file is damaged
         - `StoreBusyError`: another program keeps the file locked
     - `SearchError`: a search could not be carried out (SEARCH_ERROR)
+    - `ProviderError`: an AI model did not do what was asked (PROVIDER_ERROR)
+        - `ProviderUnavailableError`: the model, or what runs it, is not there
 
 A bug is no `KmemError`: it is logged with its traceback and worded generically.
 """
@@ -91,3 +93,13 @@ class SearchError(KmemError):
     """A search could not be carried out."""
 
     code = "SEARCH_ERROR"
+
+
+class ProviderError(KmemError):
+    """An AI model did not do what was asked of it."""
+
+    code = "PROVIDER_ERROR"
+
+
+class ProviderUnavailableError(ProviderError):
+    """The AI model, or what runs it, is not there."""

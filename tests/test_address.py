@@ -1,7 +1,9 @@
 import os
+import shutil
 import stat
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,11 +14,14 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes have no folder
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home, on a system without /run/user."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(os, "lstat", _hide_run_user(os.lstat))
-    return tmp_path
+def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home with a short path, on a system without /run/user."""
+    folder = tempfile.mkdtemp(prefix="kmem")
+    with monkeypatch.context() as patch:
+        patch.setenv("HOME", folder)
+        patch.setattr(os, "lstat", _hide_run_user(os.lstat))
+        yield Path(folder)
+    shutil.rmtree(folder)
 
 
 def _hide_run_user(lstat: Callable[[str], os.stat_result]) -> Callable[[str], os.stat_result]:

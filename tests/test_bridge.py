@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import pytest
 
 from kmem_desktop import bridge
-from kmem_desktop.bridge_conversation import Conversation
+from kmem_desktop.bridge_conversation import Conversation, hello_line
 from kmem_desktop.bridge_wires import CLIENT, Lines, Outbox
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ sys.exit(run(None, "graph", address=sys.argv[1], resident_command=sys.argv[2:]))
 THREADED_DRIVER = """
 import socket, sys
 from kmem_desktop import bridge
+from kmem_desktop.bridge_conversation import hello_line
 from kmem_desktop.bridge_pipe import ThreadedWires
 
 class Channel:
@@ -61,7 +62,7 @@ def dial():
         return None
     return Channel(connection)
 
-hello = bridge.hello_line(None, "graph")
+hello = hello_line(None, "graph")
 bridge.Bridge(ThreadedWires(dial), hello, lambda: bridge.start_detached(sys.argv[2:])).run()
 """
 
@@ -276,7 +277,7 @@ def test_the_bridge_introduces_itself_and_carries_lines_both_ways(
 
 def test_a_path_of_any_letters_survives_the_introduction() -> None:
     database = 'C:\\Users\\Jörg\\"x"\n.db'
-    assert json.loads(bridge.hello_line(database, "graph"))["database"] == database
+    assert json.loads(hello_line(database, "graph"))["database"] == database
 
 
 def test_many_and_large_messages_pass_both_ways_at_once(launch: Launch, resident: Resident) -> None:
@@ -390,11 +391,13 @@ def test_a_request_of_a_disconnected_client_is_served_by_the_next_resident(
     launch: Launch, resident: Resident, start_resident: Callable[[], Resident]
 ) -> None:
     client = launch()
-    resident.accept()
+    handshake(client, resident.accept())
     resident.close()
     assert b"looking for the next one" in client.log.get(timeout=TIMEOUT_S)
     client.request(1)
     connection = start_resident().accept()
+    connection.receive()
+    connection.receive()
     connection.answer(connection.receive(), served=True)
     assert client.receive() == {"jsonrpc": "2.0", "id": 1, "result": {"served": True}}
 
@@ -516,6 +519,19 @@ def test_the_command_names_the_database() -> None:
 def test_a_frozen_program_starts_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     assert bridge.serve_command(None) == [sys.executable, "serve", "--while-needed"]
+
+
+def test_an_address_that_cannot_be_is_told_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("_signal.signal", lambda number, handler: None)
+    monkeypatch.setattr(bridge, "socket_address", _raise_too_long)
+    assert bridge.run(None, "") == 1
+    assert capfd.readouterr().err == "kmem: The path is too long.\n"
+
+
+def _raise_too_long(database: str | None) -> str:
+    raise ValueError("The path is too long.")
 
 
 # Being refused

@@ -1,4 +1,4 @@
-"""The program's icons: one family of SVGs, drawn in the colour of the text at the screen's density."""
+"""The icons: one family of SVGs, drawn in the colour of the text at the screen's density."""
 
 from functools import cache, lru_cache
 

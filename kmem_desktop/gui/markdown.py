@@ -24,6 +24,9 @@ from kmem_desktop.gui.theme import CODE_LINE_PX, LINE_PX, Theme, Type
 INLINE_CODE = int(QTextFormat.Property.UserProperty) + 1
 """Marks characters that get the rounded ground of inline code."""
 
+HAIR = "\u200a"
+"""Air around inline code; left out of what is copied."""
+
 LINK_SCHEMES = ("http://", "https://")
 _FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
 
@@ -117,9 +120,7 @@ class Markdown:
         cursor.setBlockFormat(self.paragraph_format(line=2))
         self._is_first = False
 
-    def _list(
-        self, tokens: Sequence[Token], index: int, cursor: QTextCursor, *, level: int
-    ) -> int:
+    def _list(self, tokens: Sequence[Token], index: int, cursor: QTextCursor, *, level: int) -> int:
         opening = tokens[index]
         style = QTextListFormat()
         ordered = opening.type == "ordered_list_open"
@@ -196,7 +197,9 @@ class Markdown:
             elif child.nesting == -1 and len(stack) > 1:
                 stack.pop()
             elif child.type == "code_inline":
+                cursor.insertText(HAIR, stack[-1])
                 cursor.insertText(child.content, self._code_format())
+                cursor.insertText(HAIR, stack[-1])
             elif child.type == "hardbreak":
                 cursor.insertText("\u2028", stack[-1])
             elif child.type == "softbreak":

@@ -28,11 +28,15 @@ QPlainTextEdit[invalid="true"] { padding: ${s3}px; }
 QLineEdit:read-only { background: $bg; color: $ink2; border-color: $line; }
 QLineEdit[role="bare"], QLineEdit[role="bare"]:focus { border: none; background: transparent;
     padding: 0px; }
-QComboBox QLineEdit, QComboBox QLineEdit:focus { border: none; background: transparent;
+QComboBox QLineEdit, QComboBox QLineEdit:focus, QAbstractSpinBox QLineEdit,
+QAbstractSpinBox QLineEdit:focus { border: none; background: transparent;
     padding: 0px; min-height: 0px; }
 QComboBox QAbstractItemView { background: $panel; border: 1px solid $edge; outline: none;
     padding: ${s4}px; selection-background-color: $accent_soft; selection-color: $ink; }
 QComboBox QAbstractItemView::item { min-height: ${item}px; padding: 0px ${s8}px; }
+
+QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button,
+QDoubleSpinBox::down-button { width: 0px; border: none; }
 
 QTableView { background: $panel; border: none; outline: none; }
 QTextBrowser { background: transparent; border: none;

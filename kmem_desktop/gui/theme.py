@@ -1,4 +1,4 @@
-"""The look in one place: colour tokens, type scale, spacing; sizes follow the system font and zoom."""
+"""The look in one place: colours, type scale, spacing; sizes follow the system font and zoom."""
 
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -99,9 +99,7 @@ DARK = Tokens(
 
 def with_more_contrast(tokens: Tokens) -> Tokens:
     """Return the tokens for people who asked their system for more contrast."""
-    return replace(
-        tokens, ink2=tokens.ink, ink3=tokens.ink, line=tokens.edge, edge=tokens.ink
-    )
+    return replace(tokens, ink2=tokens.ink, ink3=tokens.ink, line=tokens.edge, edge=tokens.ink)
 
 
 class Type(Enum):
@@ -212,7 +210,7 @@ def build_theme(system_font: QFont, *, is_dark: bool, zoom_percent: int, contras
     tokens = DARK if is_dark else LIGHT
     info = QFontInfo(system_font)
     screen = QGuiApplication.primaryScreen()
-    dpi = screen.logicalDotsPerInchY() if screen else 96.0
+    dpi = screen.logicalDotsPerInchY()
     system_px = system_font.pointSizeF() * dpi / 72 if system_font.pointSizeF() > 0 else 0.0
     size_px = max(system_px or float(system_font.pixelSize()), float(BASE_FONT_PX))
     family = info.family()

@@ -32,6 +32,7 @@ STOP_WORDS = frozenset(_STOP_WORDS_OF_ENGLISH.split())
 
 _PIECE = re.compile(r'-?"[^"]*"?|\S+')
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
+_UNWANTED = re.compile(r'-"?[^\W_]')  # not --option
 _FIELD = re.compile(r"(tag|scope|type|before|after):(\S+)$", re.IGNORECASE)
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?$")
 
@@ -71,6 +72,7 @@ def parse(text: str, *, typing: bool = False) -> ParsedQuery:
         text: Anything at all.
         typing: The last word is still being typed: words that begin with it match too.
     """
+    text = text.encode("utf-8", "replace").decode("utf-8")  # half a character finds nothing
     wanted: list[str] = []
     unwanted: list[str] = []
     fields: dict[str, list[str]] = {}
@@ -78,8 +80,8 @@ def parse(text: str, *, typing: bool = False) -> ParsedQuery:
     for piece in pieces:
         if field := _read_field(piece):
             fields.setdefault(field[0], []).append(field[1])
-        elif piece.startswith("-") and _WORD.match(piece.lstrip('-"')):
-            unwanted.append(piece.lstrip("-"))
+        elif _UNWANTED.match(piece):
+            unwanted.append(piece)
         else:
             wanted.append(piece)
     # A word that was finished with a space is finished.
@@ -139,7 +141,7 @@ def _expression(wanted: list[str], unwanted: list[str], *, open_end: bool) -> st
     if not chosen:
         return ""
     expression = f"({' OR '.join(chosen)})"
-    for piece in unwanted:
+    for piece in unwanted[:MOST_WORDS]:
         expression += f" NOT {_quoted(' '.join(_WORD.findall(piece)))}"
     return expression
 

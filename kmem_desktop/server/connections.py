@@ -17,7 +17,11 @@ from kmem_desktop.server.profiles import profile_names
 
 log = logging.getLogger(__name__)
 
-MOST_CONNECTIONS = 64
+MOST_CLIENTS = 64
+MOST_CONNECTIONS = 80
+"""There is room for other kmem processes to ask something even where no client finds any."""
+TOO_MANY = "kmem serves too many clients already."
+
 HELLO_PATIENCE_S = 10.0
 CLOSE_PATIENCE_S = 2.0
 
@@ -77,7 +81,7 @@ class Connections:
     def accept(self, stream: Stream) -> None:
         """Serve a new connection."""
         if len(self._streams) >= MOST_CONNECTIONS:
-            _write_json(stream, {"kmem": 1, "refused": "kmem serves too many clients already."})
+            _write_json(stream, {"kmem": 1, "refused": TOO_MANY})
             stream.close()
             return
         self._streams.add(stream)
@@ -119,6 +123,8 @@ class Connections:
             return "kmem does not understand this connection; are two versions installed?"
         if hello.get("database", "") != self._database:
             return "Another database is served on this socket; give the same --db everywhere."
+        if len(self._sessions) >= MOST_CLIENTS:
+            return TOO_MANY
         try:
             profile_names(str(hello.get("tools") or ""))
         except KmemError as error:

@@ -12,12 +12,21 @@ from jsonschema.exceptions import ValidationError
 
 from kmem_desktop.domain import Entity, Graph, Relation
 from kmem_desktop.errors import InvalidInputError, KmemError
-from kmem_desktop.server.tool import ADDS, DELETES, READ_ONLY, Answer, Arguments, Caller, Tool
+from kmem_desktop.server.tool import (
+    ADDS,
+    DELETES,
+    READ_ONLY,
+    RESULT_SIZE,
+    Answer,
+    Arguments,
+    Caller,
+    Tool,
+)
 from kmem_desktop.server.tool import field_name as schema_field
 from kmem_desktop.services.graph_pages import PageLimit
 
-RESULT_SIZE = 40_000
-"""An answer has at most this many characters, its text and its structure together."""
+MOST_SENTENCES = 50
+"""An error names at most this many wrong arguments."""
 
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": _TEXT}
@@ -170,7 +179,7 @@ def reference_error(tool_name: str, error: KmemError) -> Answer:
     """Word an error as the reference server does: one line of text."""
     if isinstance(error, InvalidInputError):
         return invalid_arguments(tool_name, error.message)
-    return Answer(None, (error.message,), is_error=True)
+    return Answer(None, (f"{error.message} {error.hint}".rstrip(),), is_error=True)
 
 
 def invalid_arguments(tool_name: str, message: str) -> Answer:
@@ -214,7 +223,7 @@ class _ReferenceTool(Tool):
         """Refuse arguments that do not fit the schema, in the reference server's words."""
         sentences = [reference_sentence(problem) for problem in self.problems(arguments)]
         if sentences:
-            raise InvalidInputError("\n".join(sentences))
+            raise InvalidInputError("\n".join(sentences[:MOST_SENTENCES]))
 
 
 def _relations(arguments: Arguments) -> list[Relation]:

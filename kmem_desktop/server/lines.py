@@ -13,7 +13,13 @@ from typing import Any
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
+from mcp_types import (
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    jsonrpc_message_adapter,
+)
 from pydantic import ValidationError
 
 from kmem_desktop.bootstrap import Services
@@ -99,6 +105,10 @@ class LineSession:
         except (ValidationError, ValueError):
             self._write(_refusal(line))
             return None
+        if isinstance(message, JSONRPCNotification) and _has_id(line):
+            # The SDK takes a request with an impossible id for a notification.
+            self._write(_refusal(line))
+            return None
         if isinstance(message, JSONRPCRequest) and message.method != "subscriptions/listen":
             if self._is_stopping:
                 self._write(_error(message.id, UNAVAILABLE, "kmem is restarting. Try again."))
@@ -116,6 +126,10 @@ class LineSession:
                 self._unanswered.discard(message.id)
                 if not self._unanswered:
                     self._all_answered.set()
+
+
+def _has_id(line: bytes) -> bool:
+    return b'"id"' in line and "id" in json.loads(line)
 
 
 def _refusal(line: bytes) -> bytes:

@@ -15,6 +15,9 @@ from kmem_desktop.errors import InvalidInputError, KmemError
 
 Arguments = Mapping[str, Any]
 
+RESULT_SIZE = 40_000
+"""An answer has at most this many characters, its text and its structure together."""
+
 READ_ONLY = {
     "readOnlyHint": True,
     "destructiveHint": False,

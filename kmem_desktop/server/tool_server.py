@@ -163,9 +163,14 @@ class ToolServer:
     ) -> types.ReadResourceResult:
         if str(params.uri) != GRAPH_URI:
             raise MCPError(types.INVALID_PARAMS, f"Resource {str(params.uri)[:200]} not found")
-        self._refuse_when_paused()
         page = PageLimit(GRAPH_RESOURCE_SIZE, graph_tools.wire_cost)
-        graph = await self._services.graph.read(None, page)
+        try:
+            self._refuse_when_paused()
+            graph = await self._services.graph.read(None, page)
+        except KmemError as error:
+            # The protocol has no error results for resources, only errors of the call.
+            message = f"{error.message} {error.hint}".rstrip()
+            raise MCPError(types.INTERNAL_ERROR, message) from error
         text = json.dumps(graph_tools.graph_json(graph), ensure_ascii=False, indent=2)
         contents = types.TextResourceContents(
             uri=GRAPH_URI, mime_type="application/json", text=text

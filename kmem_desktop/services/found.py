@@ -1,6 +1,7 @@
 """From a query to ranked hits on one snapshot: parse, look up, rank, and say why."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kmem_desktop.domain import KnowledgeHit, KnowledgeQuery, KnowledgeResults
 from kmem_desktop.search import ranking
@@ -30,6 +31,18 @@ def marked_ranges(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
     return "".join(plain), tuple(ranges)
 
 
+def shortened(
+    text: str, ranges: tuple[tuple[int, int], ...], longest: int
+) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Cut a marked text to `longest` characters that show the first mark."""
+    if len(text) <= longest:
+        return text, ranges
+    start = max(0, ranges[0][0] - longest // 4) if ranges and ranges[0][1] > longest else 0
+    text = text[start : start + longest]
+    moved = [(low - start, min(high - start, longest)) for low, high in ranges]
+    return text, tuple((low, high) for low, high in moved if 0 <= low < high)
+
+
 def matched_words(marked: Sequence[str]) -> tuple[str, ...]:
     """Return the distinct words that were marked in these texts, lower-case."""
     words: dict[str, None] = {}
@@ -53,6 +66,14 @@ def knowledge(
 ) -> KnowledgeResults:
     """Return the knowledge that answers a checked query, best first."""
     parsed = parse(query.text)
+    filters = replace(
+        filters,
+        scopes=filters.scopes or ((parsed.scope,) if parsed.scope else ()),
+        tags=parsed.tags,
+        kind=parsed.kind,
+        before=parsed.before,
+        after=parsed.after,
+    )
     rows = candidates(connection, parsed, filters, CANDIDATE_COUNT)
     items = knowledge_rows.get_many(connection, [row.id for row in rows])
     relevances = ranking.relevances([row.bm25 for row in rows])

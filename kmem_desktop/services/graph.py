@@ -112,7 +112,8 @@ class GraphService:
             for name, contents in additions:
                 entity = graph_rows.find_entity(connection, name)
                 if entity is None:
-                    raise NotFoundError(f"Entity with name {name} not found")
+                    shown = name[: domain.ENTITY_NAME_LENGTH]
+                    raise NotFoundError(f"Entity with name {shown} not found")
                 ids.append(entity[0])
                 results.append(
                     (name, add_contents(connection, (entity[0], name), contents, origin, now))

@@ -53,8 +53,8 @@ class _Page:
             self.entities.append(rest)
             return None
         kept = self._fitting(rest)
-        # An empty page would never get on: the first observation goes out even when it is too big.
-        if not kept and not self.entities and rest.observations:
+        # An empty page would never get on: its first entity goes out even when it is too big.
+        if not kept and not self.entities:
             kept = 1
         if kept:
             self.entities.append(Entity(rest.name, rest.entity_type, rest.observations[:kept]))

@@ -1,9 +1,10 @@
 """What was changed, by whom, and taking it back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
-from kmem_desktop.domain import Action, Entity, HistoryEntry, Noun, Origin, Relation
+from kmem_desktop.domain import Action, HistoryEntry, Noun, Origin, Relation
 from kmem_desktop.errors import DuplicateError, NotFoundError
 from kmem_desktop.events import Change, ChangeFeed
 from kmem_desktop.services import graph
@@ -48,11 +49,15 @@ class HistoryService:
             return entry
 
         entry = await self._database.write(work)
-        self._feed.publish(Change(_shown_noun(entry.noun), (entry.item_id,), origin))
+        # A restored entity has a new id, and observations and relations have ids of their own.
+        ids = (entry.item_id,) if entry.noun is Noun.KNOWLEDGE else ()
+        self._feed.publish(Change(_shown_noun(entry.noun), ids, origin))
         return entry
 
     async def undo_batch(self, batch: str, origin: Origin) -> int:
         """Take back all changes of an import; return how many there were."""
+        if not batch:  # all changes that belong to no import have this one
+            return 0
 
         def work(connection: Connection) -> int:
             entries = history_rows.of_batch(connection, batch)
@@ -123,8 +128,7 @@ def _undo_entity(
     elif entry.action is Action.UPDATED and entry.before is not None:
         _restore_type(connection, entry, entity_id, origin, now)
     elif entry.before is not None:
-        entity, relations, _ = graph_rows.from_json(entry.before)
-        _restore_entity(connection, entity, relations, origin, now)
+        _restore_entity(connection, entry, entry.before, origin, now)
 
 
 def _restore_type(
@@ -151,15 +155,19 @@ def _restore_type(
 
 def _restore_entity(
     connection: Connection,
-    entity: Entity,
-    relations: list[Relation],
+    entry: HistoryEntry,
+    before: Mapping[str, Any],
     origin: Origin,
     now: datetime,
 ) -> None:
-    if graph.add_entity(connection, entity, origin, now) is None:
+    entity, relations, stored_by = graph_rows.from_json(before)
+    if graph_rows.find_entity(connection, entity.name) is not None:
         raise DuplicateError(
             f"There is an entity named {entity.name} again.", hint="Delete that one first."
         )
+    entity_id, uuid = graph_rows.insert_entity(connection, entity, stored_by, now, entry.item_uuid)
+    record = history_rows.Record(Action.RESTORED, Noun.ENTITY, uuid, entity_id, entity.name)
+    history_rows.add(connection, record, origin, now)
     for relation in relations:
         graph.add_relation(connection, relation, origin, now)
 

@@ -6,6 +6,7 @@ number and kept in a file of their own beside the database.
 """
 
 import json
+import os
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -33,6 +34,7 @@ from kmem_desktop.store.database import Database
 LARGEST_FILE_BYTES = 200 * 1024 * 1024
 LARGEST_LINE_BYTES = 8 * 1024 * 1024
 SHOWN_TEXT_LENGTH = 200
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class _DryRun(Exception):  # noqa: N818 - not an error: it carries the report out of the transaction
@@ -66,10 +68,11 @@ class ImportingService:
         that a second run changes nothing.
 
         Raises:
-            FormatError: The file cannot be read, is too large, or holds nothing to import.
+            FormatError: The file cannot be read, or is too large.
             StoreError: Nothing was imported.
         """
-        origin = Origin(OriginKind.IMPORT, f"Import of {path.name}", batch=str(uuid.uuid4()))
+        name = os.fsencode(path.name).decode("utf-8", "replace")  # file names need not be text
+        origin = Origin(OriginKind.IMPORT, f"Import of {name}", batch=str(uuid.uuid4()))
 
         def work(connection: Connection) -> ImportReport:
             parsed = _parse_file(path)
@@ -112,12 +115,12 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
         number = 0
         while line := file.readline(LARGEST_LINE_BYTES):
             number += 1
-            if number == 1:
-                line = line.removeprefix(b"\xef\xbb\xbf")
-            if len(line) == LARGEST_LINE_BYTES:
+            if len(line) == LARGEST_LINE_BYTES and not line.endswith(b"\n"):
                 while rest := file.readline(LARGEST_LINE_BYTES):
                     if rest.endswith(b"\n"):
                         break
+            if number == 1:
+                line = line.removeprefix(BYTE_ORDER_MARK)
             if line.strip():
                 yield number, line
 

@@ -222,8 +222,10 @@ def _mark(
 
 
 def _marked_row(row: Row, title: str, snippet: str, score: Explanation | None) -> Row:
-    plain_title, title_marks = found.marked_ranges(title)
-    plain_snippet, snippet_marks = found.marked_ranges(one_line(snippet))
+    plain_title, title_marks = found.marked_ranges(one_line(title))
+    plain_snippet, snippet_marks = found.shortened(
+        *found.marked_ranges(one_line(snippet)), SNIPPET_LENGTH * 2
+    )
     words = found.matched_words((title, snippet))
     explanation = None
     if score is not None:

@@ -35,6 +35,10 @@ GENERIC_PHRASES = (
     "do the right thing",
 )
 FEWEST_TELLING_WORDS = 4
+MOST_WORDED = 8
+"""An error says at most this many problems in its sentence,"""
+MOST_LISTED = 20
+"""and lists at most this many: a thousand wrong entries are wrong in the same way."""
 
 _SCOPE = re.compile(r"(?:global|(?:project|repo):[^\s:][^\x00-\x1f\x7f]*)$")
 _WORD = re.compile(r"[^\W_]+")
@@ -68,8 +72,8 @@ class Problems:
             InvalidInputError: Something was noted; `details["errors"]` lists it.
         """
         if self._found:
-            message = " ".join(problem["message"] for problem in self._found)
-            raise InvalidInputError(message, details={"errors": self._found})
+            message = " ".join(problem["message"] for problem in self._found[:MOST_WORDED])
+            raise InvalidInputError(message, details={"errors": self._found[:MOST_LISTED]})
 
 
 def checked_draft(draft: KnowledgeDraft) -> KnowledgeDraft:

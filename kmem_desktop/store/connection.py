@@ -12,6 +12,7 @@ import apsw
 
 from kmem_desktop.errors import (
     DamagedStoreError,
+    InvalidInputError,
     NotOurFileError,
     StoreBusyError,
     StoreError,
@@ -22,6 +23,8 @@ Connection = apsw.Connection
 BUSY_TIMEOUT_MS = 10_000
 OLDEST_SAFE_SQLITE = (3, 51, 3)  # 3.7.0 to 3.51.2 can corrupt a WAL file on reset
 PLAIN_HEADER = b"SQLite format 3\0"
+WAL_HEADER_BYTES = 32
+WAL_FRAME_HEADER_BYTES = 24
 
 
 def open_connection(path: Path, *, read_only: bool = False) -> Connection:
@@ -69,11 +72,29 @@ def require_plain_header(path: Path) -> None:
     """
     with path.open("rb") as file:
         header = file.read(len(PLAIN_HEADER))
-    if header and header != PLAIN_HEADER:
+    if header and header != PLAIN_HEADER and not first_page_is_in_log(path):
         raise NotOurFileError(
             f"{path} is not a kmem database.",
             hint="Choose another file with --db; this one was left as it is.",
         )
+
+
+def first_page_is_in_log(path: Path) -> bool:
+    """Return whether the write-ahead log holds a plain first page.
+
+    A power cut while that page was being copied into the file can leave garbage in its place;
+    SQLite repairs it from the log.
+    """
+    try:
+        with path.with_name(f"{path.name}-wal").open("rb") as log:
+            page_bytes = int.from_bytes(log.read(WAL_HEADER_BYTES)[8:12], "big")
+            while len(frame := log.read(WAL_FRAME_HEADER_BYTES + page_bytes)) > page_bytes > 0:
+                page = frame[WAL_FRAME_HEADER_BYTES:]
+                if frame[:4] == b"\0\0\0\1" and page.startswith(PLAIN_HEADER):
+                    return True
+    except OSError:
+        pass
+    return False
 
 
 def use_write_ahead_log(connection: Connection) -> None:
@@ -112,7 +133,12 @@ def translated_errors() -> Iterator[None]:
     """Turn SQLite's exceptions into kmem's: the one place where damage and locks are recognised."""
     try:
         yield
-    except (apsw.CorruptError, apsw.NotADBError) as error:
+    except UnicodeEncodeError as error:
+        raise InvalidInputError(
+            "A text holds half of a character (a lone surrogate), which cannot be stored.",
+            hint="Take it out, or put a whole character in its place.",
+        ) from error
+    except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
         raise DamagedStoreError(
             "The database file is damaged.",
             hint="Nothing was changed. Copy the file and its -wal before anything else.",

@@ -76,6 +76,7 @@ class Database:
             StoreError: Nothing was written.
             KmemError: What `work` itself raised; nothing was written.
         """
+        self._refuse_when_closed()
         # Shielded: a caller that is cancelled gives up the answer, never half of the write.
         return await asyncio.shield(self._on(self._writer_thread, self._write, work))
 
@@ -87,11 +88,11 @@ class Database:
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run `work` on a snapshot of the database."""
+        self._refuse_when_closed()
         return await self._on(self._reader_threads, self._read, work)
 
     def _read(self, work: Callable[[Connection], T]) -> T:
-        if self._closed.is_set():
-            raise StoreError("The database is closed.")
+        self._refuse_when_closed()
         reader = self._readers.get()
         try:
             with translated_errors(), snapshot(reader):
@@ -101,6 +102,7 @@ class Database:
 
     async def foreign_version(self) -> int:
         """Return a number that changes when another process has written to the file."""
+        self._refuse_when_closed()
         return await self._on(self._writer_thread, self._foreign_version)
 
     def _foreign_version(self) -> int:
@@ -108,6 +110,10 @@ class Database:
             raise StoreError("The database is closed.")
         with translated_errors():
             return int(self._writer.pragma("data_version"))
+
+    def _refuse_when_closed(self) -> None:
+        if self._closed.is_set():
+            raise StoreError("The database is closed.")
 
     async def close(self) -> None:
         """Finish what is queued and close every connection."""

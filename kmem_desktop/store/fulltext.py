@@ -142,8 +142,10 @@ def _conditions(filters: Filters) -> tuple[str, list[Any]]:
         add(
             "(d.noun = ? OR EXISTS (SELECT 1 FROM knowledge WHERE id = d.id AND category = ?)"
             " OR EXISTS (SELECT 1 FROM entities WHERE id = d.id AND lower(entity_type) = ?)"
-            ")",
-            *[filters.kind] * 3,
+            # An observation is found for the sake of its entity.
+            " OR EXISTS (SELECT 1 FROM observations AS o JOIN entities AS e ON e.id = o.entity_id"
+            " WHERE o.id = d.id AND ? IN ('entity', lower(e.entity_type))))",
+            *[filters.kind] * 4,
         )
     if filters.before is not None:
         add("d.updated_at < ?", filters.before.isoformat())

@@ -16,10 +16,10 @@ from kmem_desktop.store.connection import Connection
 
 
 def insert_entity(
-    connection: Connection, entity: Entity, stored_by: str, now: datetime
+    connection: Connection, entity: Entity, stored_by: str, now: datetime, uuid: str = ""
 ) -> tuple[int, str]:
-    """Add an entity with its observations; return its id and UUID."""
-    uuid = str(uuids.uuid4())
+    """Add an entity with its observations, maybe under the UUID it had; return its id and UUID."""
+    uuid = uuid or str(uuids.uuid4())
     entity_id = documents.insert(
         connection,
         documents.Document(Noun.ENTITY, entity.name, entity.entity_type, stored_by),
@@ -265,13 +265,21 @@ def relation_of_uuid(connection: Connection, uuid: str) -> tuple[int, Relation] 
 
 
 def entity_ids_containing(connection: Connection, text: str, limit: int) -> list[int]:
-    """Return entities whose name, type or an observation contains `text`, case folded by SQLite."""
+    """Return entities whose name, type or an observation contains `text` in any case."""
+    fold = "lower"
+    if not text.isascii():  # SQLite's own function knows the case of A to Z only
+        fold = "fold_case"
+        connection.create_scalar_function(fold, _lower, 1, deterministic=True)
     query = (
-        "SELECT id FROM entities WHERE instr(lower(name), ?1) OR instr(lower(entity_type), ?1)"
-        " UNION SELECT entity_id FROM observations WHERE instr(lower(content), ?1)"
+        f"SELECT id FROM entities WHERE instr({fold}(name), ?1) OR instr({fold}(entity_type), ?1)"
+        f" UNION SELECT entity_id FROM observations WHERE instr({fold}(content), ?1)"
         " ORDER BY 1 LIMIT ?2"
     )
     return [row[0] for row in connection.execute(query, (text.lower(), limit))]
+
+
+def _lower(*texts: Any) -> str:
+    return str(texts[0]).lower()
 
 
 def to_json(details: EntityDetails) -> dict[str, Any]:

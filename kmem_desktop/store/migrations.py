@@ -4,6 +4,7 @@ The number of the last one is the file's `user_version`. Two processes may migra
 same time: each step takes the write lock first and reads the version inside it.
 """
 
+import contextlib
 import os
 import stat
 from collections.abc import Callable
@@ -12,7 +13,12 @@ from pathlib import Path
 
 import apsw
 
-from kmem_desktop.errors import NotOurFileError, StoreError, StoreTooNewError
+from kmem_desktop.errors import (
+    DamagedStoreError,
+    NotOurFileError,
+    StoreError,
+    StoreTooNewError,
+)
 from kmem_desktop.store.connection import (
     BUSY_TIMEOUT_MS,
     Connection,
@@ -159,10 +165,11 @@ def prepare_database(path: Path, migrations: tuple[Migration, ...] = MIGRATIONS)
         StoreError: It could not be created or changed.
     """
     require_safe_sqlite()
-    create_private_file(path)
-    require_plain_header(path)
     with translated_errors():
+        create_private_file(path)
+        require_plain_header(path)
         version = inspect_untouched(path, len(migrations))
+        keep_private(path)
         if version == len(migrations):
             return
         connection = Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
@@ -183,14 +190,42 @@ def create_private_file(path: Path) -> None:
     try:
         if not path.parent.exists():
             path.parent.mkdir(parents=True, mode=0o700)
+        if not path.exists():
+            create_at_once(path)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
-            path.chmod(0o600)
     except OSError as error:
         raise StoreError(
             f"The database {path} cannot be created or opened: {error.strerror}.",
             hint="Choose another place with --db, or check the rights of the folder.",
         ) from error
+
+
+def create_at_once(path: Path) -> None:
+    """Create a database with kmem's mark that is there as a whole or not at all.
+
+    A power cut while SQLite writes the first page of a file leaves what nobody recognises as ours.
+    """
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}.new")
+    unfinished.unlink(missing_ok=True)
+    os.close(os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    try:
+        connection = Connection(str(unfinished), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            connection.pragma("application_id", APPLICATION_ID)
+            connection.pragma("journal_mode", "wal")
+        finally:
+            connection.close()
+        # Where another process was faster, or the disk has no hard links, the next steps do it.
+        with contextlib.suppress(OSError):
+            os.link(unfinished, path)
+    finally:
+        unfinished.unlink()
+
+
+def keep_private(path: Path) -> None:
+    """Let only its owner read our file, whoever made it."""
+    if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
+        path.chmod(0o600)
 
 
 def inspect_untouched(path: Path, newest_version: int) -> int:
@@ -207,8 +242,12 @@ def inspect_untouched(path: Path, newest_version: int) -> int:
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         version = int(connection.pragma("user_version"))
         require_our_mark(connection, path)
+    except apsw.SQLError as error:
+        raise unreadable(path) from error
     finally:
         connection.close()
+    if version < 0:
+        raise unreadable(path)
     if version > newest_version:
         raise StoreTooNewError(
             f"{path} was written by a newer kmem (schema {version}, this one knows"
@@ -216,6 +255,14 @@ def inspect_untouched(path: Path, newest_version: int) -> int:
             hint="Update kmem. The file was left as it is.",
         )
     return version
+
+
+def unreadable(path: Path) -> DamagedStoreError:
+    """Word that not even the first page of the file can be understood."""
+    return DamagedStoreError(
+        f"The database {path} is damaged.",
+        hint="Nothing was changed. Copy the file and its -wal before anything else.",
+    )
 
 
 def require_our_mark(connection: Connection, path: Path) -> None:

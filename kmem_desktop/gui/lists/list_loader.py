@@ -74,13 +74,9 @@ class ListLoader(QObject):
         return Answer(listing, everything, start, rows)
 
     def _show_new(self, answer: Answer) -> None:
-        selected = self._view.current_id()
         self._put(answer)
         self._view.scrollToTop()
-        if selected is None or not self._view.select_id(selected, quietly=True):
-            self._view.select_id(next(iter(answer.listing.ids), None))
-        elif (row := self._model.row_of(selected)) is not None:
-            self._view.scrollTo(self._model.index(row, 0))
+        self._view.select_id(next(iter(answer.listing.ids), None))
         self.loaded.emit()
 
     def _refresh_now(self) -> None:

@@ -18,6 +18,7 @@ from kmem_desktop.gui.appearance import theme
 from kmem_desktop.gui.icons import paint_icon
 from kmem_desktop.gui.lists.row_painting import MarkedText
 from kmem_desktop.gui.lists.row_table_model import ROW_ROLE, Index, tooltip
+from kmem_desktop.gui.lists.snippets import plain_snippet
 from kmem_desktop.gui.theme import BAR_PX, LINE_PX, META_LINE_PX, Theme, Type
 from kmem_desktop.gui.widgets.controls import paint_focus_ring
 from kmem_desktop.gui.wording import row_facts, when
@@ -29,6 +30,7 @@ class Density(Enum):
     """How many lines of text a row has, and how much air."""
 
     FULL = (2, True, 12)
+    SHORT = (1, True, 12)
     COMPACT = (1, False, 7)
 
 
@@ -51,7 +53,7 @@ class RowDelegate(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         look = theme()
-        rect = QRectF(option.rect)  # type: ignore[attr-defined]
+        rect = QRectF(option.rect)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         selected = self._paint_ground(painter, option, rect, look)
@@ -66,7 +68,7 @@ class RowDelegate(QStyledItemDelegate):
         self, painter: QPainter, option: QStyleOptionViewItem, rect: QRectF, look: Theme
     ) -> bool:
         """Paint ground, hairline and bar; return whether the row is selected."""
-        state: QStyle.StateFlag = option.state  # type: ignore[attr-defined]
+        state: QStyle.StateFlag = option.state
         selected = bool(state & QStyle.StateFlag.State_Selected)
         if selected:
             painter.fillRect(rect, look.color("accent_soft"))
@@ -86,8 +88,15 @@ class RowDelegate(QStyledItemDelegate):
     def _paint_row(
         self, painter: QPainter, rect: QRectF, row: Row, look: Theme, *, selected: bool
     ) -> None:
-        line, left, right = look.px(LINE_PX), look.px(48), look.px(20)
-        top = rect.y() + look.px(self._air)
+        line, left = look.px(LINE_PX), look.px(48)
+        right = look.px(20) - self._bar_width()
+        width = rect.width() - left - right
+        mark, ink = look.color("mark"), look.color("ink")
+        text = MarkedText(look.font(Type.BODY), look.color("ink2"), mark, ink)
+        snippet, marks = plain_snippet(row.snippet, row.snippet_marks)
+        used = text.line_count(snippet, marks, width, self._lines) if snippet else 0
+        # A row has one height; what is shorter stands in its middle.
+        top = rect.y() + look.px(self._air) + line * (self._lines - used) / 2
         edge = look.px(16)
         color = look.color("ink" if selected else "ink2").name()
         box = QRectF(rect.x() + look.px(20), top + (line - edge) / 2, edge, edge)
@@ -100,18 +109,23 @@ class RowDelegate(QStyledItemDelegate):
         place = QRectF(rect.right() - right - date_width - 2, top, date_width + 2, line)
         flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(place, flags, date)
-        width = rect.width() - left - right
-        mark, ink = look.color("mark"), look.color("ink")
         title = MarkedText(look.font(Type.ROW_TITLE), ink, mark, ink)
         title_rect = QRectF(rect.x() + left, top, width - date_width - look.px(16), line)
         title.paint(painter, title_rect, row.title, row.title_marks, line)
         top += line
-        text = MarkedText(look.font(Type.BODY), look.color("ink2"), mark, ink)
-        text_rect = QRectF(rect.x() + left, top, width, line * self._lines)
-        used = text.paint(painter, text_rect, row.snippet, row.snippet_marks, line)
+        if snippet:
+            text_rect = QRectF(rect.x() + left, top, width, line * self._lines)
+            text.paint(painter, text_rect, snippet, marks, line)
         if self._has_facts:
             top += line * used + look.px(2)
             self._paint_facts(painter, QPointF(rect.x() + left, top), width, row, look)
+
+    def _bar_width(self) -> int:
+        """Return how much of the right margin the scroll bar takes."""
+        view = self.parent()
+        if isinstance(view, QAbstractItemView) and view.verticalScrollBar().isVisible():
+            return view.verticalScrollBar().width()
+        return 0
 
     def _paint_facts(
         self, painter: QPainter, at: QPointF, width: float, row: Row, look: Theme
@@ -119,9 +133,7 @@ class RowDelegate(QStyledItemDelegate):
         font = look.font(Type.META)
         painter.setFont(font)
         painter.setPen(look.color("ink3"))
-        words = QFontMetricsF(font).elidedText(
-            row_facts(row), Qt.TextElideMode.ElideRight, width
-        )
+        words = QFontMetricsF(font).elidedText(row_facts(row), Qt.TextElideMode.ElideRight, width)
         place = QRectF(at.x(), at.y(), width, look.px(META_LINE_PX))
         painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, words)
 
@@ -143,7 +155,7 @@ class RowDelegate(QStyledItemDelegate):
     ) -> bool:
         row = index.data(ROW_ROLE)
         if event.type() == QEvent.Type.ToolTip and isinstance(row, Row):
-            area: QRect = option.rect  # type: ignore[attr-defined]
+            area: QRect = option.rect
             QToolTip.showText(event.globalPos(), tooltip(row), view, area)
             return True
         return False

@@ -46,6 +46,7 @@ class Button(QPushButton):
         key: str = "",
         look: Look = Look.PLAIN,
         icon_name: str = "",
+        is_small: bool = False,
         parent: QWidget | None = None,
     ) -> None:
         """Word the button; `key` is only shown."""
@@ -53,6 +54,8 @@ class Button(QPushButton):
         self._key = key
         self._look = look
         self._icon_name = icon_name
+        self._is_small = is_small
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName(text)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
@@ -60,10 +63,15 @@ class Button(QPushButton):
             self.setToolTip(f"{text}  ({key})")
         appearance().changed.connect(self._on_appearance_changed)
 
-    def set_words(self, text: str) -> None:
+    @property
+    def _type(self) -> Type:
+        return Type.BODY if self._look is Look.LINK else Type.BUTTON
+
+    def set_words(self, text: str, key: str = "") -> None:
         """Change what the button says."""
         self.setText(text)
         self.setAccessibleName(text)
+        self._key = key
         self.updateGeometry()
 
     def _on_appearance_changed(self) -> None:
@@ -71,19 +79,21 @@ class Button(QPushButton):
         self.update()
 
     def _padding(self, look: Theme) -> int:
-        return look.px(2 if self._look is Look.LINK else 12)
+        if self._look is Look.LINK:
+            return 0
+        return look.px(10 if self._is_small else 12)
 
     def sizeHint(self) -> QSize:
         look = theme()
         width = 2.0 * self._padding(look)
         if self.text():
-            width += QFontMetricsF(look.font(Type.BUTTON)).horizontalAdvance(self.text())
+            width += QFontMetricsF(look.font(self._type)).horizontalAdvance(self.text())
         if self._key:
             metrics = QFontMetricsF(look.font(Type.META))
             width += metrics.horizontalAdvance(self._key) + look.px(10)
         if self._icon_name:
             width += look.px(16) + (look.px(8) if self.text() else 0)
-        height = look.px(24 if self._look is Look.LINK else CONTROL_PX)
+        height = look.px(24 if self._look is Look.LINK else 26 if self._is_small else CONTROL_PX)
         return QSize(max(round(width + 0.5), height if not self.text() else 0), height)
 
     def minimumSizeHint(self) -> QSize:
@@ -102,7 +112,7 @@ class Button(QPushButton):
             top = (rect.height() - edge) / 2
             paint_icon(painter, self._icon_name, ink.name(), QRectF(left, top, edge, edge))
             x += edge + look.px(8)
-        painter.setFont(look.font(Type.BUTTON))
+        painter.setFont(look.font(self._type))
         painter.setPen(ink)
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
         painter.drawText(rect.adjusted(x, 0, 0, 0), flags, self.text())
@@ -112,19 +122,23 @@ class Button(QPushButton):
             right = rect.adjusted(0, 0, -self._padding(look), 0)
             painter.drawText(right, flags | Qt.AlignmentFlag.AlignRight, self._key)
         if self.hasFocus():
-            paint_focus_ring(painter, rect, look.px(RADIUS_BUTTON), look.color("accent"))
+            if self._look is Look.PRIMARY:
+                inner = rect.adjusted(2, 2, -2, -2)
+                paint_focus_ring(painter, inner, look.px(4), look.color("on_accent"))
+            else:
+                paint_focus_ring(painter, rect, look.px(RADIUS_BUTTON), look.color("accent"))
 
     def _paint_ground(self, painter: QPainter, look: Theme) -> QColor:
         """Paint what is under the text; return the colour of the text."""
         rect = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         radius = look.px(RADIUS_BUTTON)
         if self._look is Look.LINK:
-            ink = look.color("accent" if self.isEnabled() else "ink3")
             if self.underMouse() and self.isEnabled():
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(look.color("accent_soft"))
                 painter.drawRoundedRect(rect, radius, radius)
-            return ink
+            quiet = not self.text() and not self.underMouse()
+            return look.color("ink3" if quiet or not self.isEnabled() else "accent")
         fill, outline, ink = look.color("panel"), look.color("edge"), look.color("ink")
         if self._look is Look.PRIMARY:
             fill, outline, ink = look.color("accent"), look.color("accent"), look.color("on_accent")
@@ -162,6 +176,7 @@ class Chip(QPushButton):
         super().__init__(text, parent)
         self.setCheckable(True)
         self.setAutoExclusive(True)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(text)
@@ -255,9 +270,24 @@ class Choice(QComboBox):
         appearance().changed.connect(self._on_appearance_changed)
         self._on_appearance_changed()
 
+    def setEditable(self, editable: bool) -> None:  # noqa: FBT001 - Qt's own signature
+        super().setEditable(editable)
+        if (edit := self.lineEdit()) is not None:
+            edit.setTextMargins(6, 0, 0, 0)
+
     def _on_appearance_changed(self) -> None:
         self.setMinimumHeight(theme().px(CONTROL_PX))
         self.update()
+
+    def sizeHint(self) -> QSize:
+        look = theme()
+        metrics = QFontMetricsF(look.font(Type.BODY))
+        texts = [self.itemText(index) for index in range(self.count())] or [""]
+        width = min(max(metrics.horizontalAdvance(text) for text in texts), look.px(320))
+        return QSize(round(width) + look.px(46), look.px(CONTROL_PX))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(theme().px(72), theme().px(CONTROL_PX))
 
     def wheelEvent(self, event: QEvent) -> None:
         """Leave the wheel to what scrolls: a choice is not changed by passing over it."""
@@ -281,15 +311,9 @@ class Choice(QComboBox):
             painter.setFont(look.font(Type.BODY))
             inner = rect.adjusted(look.px(9), 0, -look.px(28), 0)
             painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, self.currentText())
-        if self.hasFocus() or (self.isEditable() and self.lineEdit().hasFocus()):
+        edit = self.lineEdit()
+        if self.hasFocus() or (edit is not None and edit.hasFocus()):
             paint_focus_ring(painter, QRectF(self.rect()), radius, look.color("accent"))
-
-    def resizeEvent(self, event: QEvent) -> None:
-        super().resizeEvent(event)  # type: ignore[arg-type]
-        if self.isEditable():
-            look = theme()
-            inner = self.rect().adjusted(look.px(7), 2, -look.px(28), -2)
-            self.lineEdit().setGeometry(inner)
 
     def initStyleOption(self, option: QStyleOptionComboBox) -> None:
         super().initStyleOption(option)

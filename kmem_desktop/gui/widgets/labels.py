@@ -1,11 +1,26 @@
 """Text that is only read: labels in the type scale, key hints, hairlines, cards."""
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import (
+    QFontMetricsF,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+    QTextLayout,
+    QTextOption,
+)
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from kmem_desktop.gui.appearance import appearance, theme
-from kmem_desktop.gui.theme import Type
+from kmem_desktop.gui.theme import LINE_PX, META_LINE_PX, Type
+
+LINE_HEIGHTS = {
+    Type.META: META_LINE_PX,
+    Type.META_STRONG: META_LINE_PX,
+    Type.CODE: META_LINE_PX,
+    Type.TITLE: 25,
+}
 
 
 class Label(QLabel):
@@ -28,7 +43,9 @@ class Label(QLabel):
         self._style = style
         self._color = color
         if wrap:
-            self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
+            policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+            policy.setHeightForWidth(True)
+            self.setSizePolicy(policy)
         appearance().changed.connect(self._on_appearance_changed)
         self._on_appearance_changed()
 
@@ -36,6 +53,51 @@ class Label(QLabel):
         """Show the words in another token's colour."""
         self._color = color
         self._on_appearance_changed()
+
+    def _has_own_lines(self) -> bool:
+        return self.wordWrap() and not self.textInteractionFlags()
+
+    def _line_height(self) -> int:
+        return theme().px(LINE_HEIGHTS.get(self._style, LINE_PX))
+
+    def _laid_out(self, width: float) -> QTextLayout:
+        layout = QTextLayout(self.text().replace("\n", "\u2028"), self.font())
+        option = QTextOption()
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        layout.setTextOption(option)
+        layout.beginLayout()
+        while (line := layout.createLine()).isValid():
+            line.setLineWidth(max(width, 1.0))
+        layout.endLayout()
+        return layout
+
+    def heightForWidth(self, width: int) -> int:
+        if not self._has_own_lines():
+            return super().heightForWidth(width)
+        margins = self.contentsMargins()
+        inner = width - margins.left() - margins.right()
+        lines = max(1, self._laid_out(inner).lineCount())
+        return lines * self._line_height() + margins.top() + margins.bottom()
+
+    def minimumSizeHint(self) -> QSize:
+        if not self._has_own_lines():
+            return super().minimumSizeHint()
+        return QSize(theme().px(40), self._line_height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if not self._has_own_lines():
+            super().paintEvent(event)
+            return
+        painter = QPainter(self)
+        painter.setPen(theme().color(self._color))
+        area = self.contentsRect()
+        height = self._line_height()
+        layout = self._laid_out(area.width())
+        for number in range(layout.lineCount()):
+            line = layout.lineAt(number)
+            top = number * height + (height - line.height()) / 2
+            line.setPosition(QPointF(0, top))
+            line.draw(painter, QPointF(area.topLeft()))
 
     def allow_selection(self) -> "Label":
         """Let people select the words with the mouse."""

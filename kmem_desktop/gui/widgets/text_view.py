@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QEvent, QMimeData, QPointF, QRectF, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QTextBlock, QTextCursor, QTextTable
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
 from kmem_desktop.gui.appearance import appearance, theme
-from kmem_desktop.gui.markdown import INLINE_CODE, Markdown, plain_format
+from kmem_desktop.gui.markdown import HAIR, INLINE_CODE, Markdown, plain_format
 from kmem_desktop.gui.theme import RADIUS_CODE, Type
 
 
@@ -85,6 +85,11 @@ class TextView(QTextBrowser):
         """Load nothing: a memory must not reach for files or the network."""
         return None
 
+    def createMimeDataFromSelection(self) -> QMimeData:
+        data = QMimeData()
+        data.setText(self.textCursor().selection().toPlainText().replace(HAIR, ""))
+        return data
+
     def sizeHint(self) -> QSize:
         return QSize(200, self.height())
 
@@ -123,11 +128,13 @@ class TextView(QTextBrowser):
     def _paint_inline_code(self, painter: QPainter) -> None:
         block = self.document().begin()
         while block.isValid():
-            for fragment in block:
-                part = fragment.fragment()
+            pieces = block.begin()
+            while not pieces.atEnd():
+                part = pieces.fragment()
                 if part.isValid() and part.charFormat().property(INLINE_CODE):
                     start = part.position() - block.position()
                     self._paint_range(painter, block, start, start + part.length())
+                pieces += 1
             block = block.next()
 
     def _paint_range(self, painter: QPainter, block: QTextBlock, start: int, end: int) -> None:
@@ -142,7 +149,7 @@ class TextView(QTextBrowser):
             left, right = line_x(line.cursorToX(first)), line_x(line.cursorToX(last))
             height = theme().px(18)
             top = line.y() + (line.height() - height) / 2
-            rect = QRectF(origin.x() + left - 3, origin.y() + top + 1, right - left + 6, height)
+            rect = QRectF(origin.x() + left - 3, origin.y() + top, right - left + 6, height)
             painter.drawRoundedRect(rect, RADIUS_CODE, RADIUS_CODE)
 
 

@@ -1,0 +1,78 @@
+"""What every part of the window may use: the services, and the window as a place to go."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from kmem_desktop.bootstrap import Services
+from kmem_desktop.config import SettingsFile
+from kmem_desktop.domain import Noun, Origin, OriginKind
+from kmem_desktop.gui.tasks import Tasks
+from kmem_desktop.gui.wording import YOU
+from kmem_desktop.services.startup import StartupService
+
+BY_WINDOW = Origin(OriginKind.WINDOW, YOU)
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """How something that was just done is taken back.
+
+    Attributes:
+        words: What the button says.
+        run: Takes it back.
+    """
+
+    words: str
+    run: Callable[[], None]
+
+
+class Shell(Protocol):
+    """The window, as its pages see it."""
+
+    def show_page(self, name: str) -> None:
+        """Go to a page."""
+
+    def open_item(self, noun: Noun, item_id: int) -> None:
+        """Show an item where items are shown."""
+
+    def open_entity_named(self, name: str) -> None:
+        """Show the entity with this name, if there is one."""
+
+    def search_for(self, text: str) -> None:
+        """Go to the search page and ask this."""
+
+    def new_knowledge(self, title: str = "") -> None:
+        """Open a form for knowledge, empty but for the title."""
+
+    def new_entity(self) -> None:
+        """Open an empty form for an entity."""
+
+    def choose_import(self) -> None:
+        """Let a file be chosen for import."""
+
+    def say(self, words: str, undo: Undo | None = None) -> None:
+        """Say what happened, and how to take it back."""
+
+    def show_error(self, message: str, hint: str = "") -> None:
+        """Say what went wrong and what to do about it."""
+
+    def ask(self, words: str, answer: str, then: Callable[[], object]) -> None:
+        """Say something that waits for a yes."""
+
+    def undo_change(self, change_id: int) -> None:
+        """Take back a change of the history."""
+
+    def update_actions(self) -> None:
+        """Look again which actions make sense."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a page gets."""
+
+    services: Services
+    settings: SettingsFile
+    startup: StartupService
+    tasks: Tasks
+    shell: Shell

@@ -1,0 +1,320 @@
+"""The pane beside a list: shows one item, edits it in place, and shows what happened to it."""
+
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from kmem_desktop.domain import EntityDetails, Explanation, HistoryEntry, KnowledgeItem, Noun
+from kmem_desktop.errors import KmemError, NotFoundError
+from kmem_desktop.events import Change
+from kmem_desktop.gui.context import Context
+from kmem_desktop.gui.detail import deeds
+from kmem_desktop.gui.detail.deeds import Deed
+from kmem_desktop.gui.detail.editing import Editing
+from kmem_desktop.gui.detail.entity_view import EntityView
+from kmem_desktop.gui.detail.history_view import HistoryView
+from kmem_desktop.gui.detail.item_toolbar import ItemToolbar
+from kmem_desktop.gui.detail.knowledge_view import KnowledgeView
+from kmem_desktop.gui.markdown import is_link
+from kmem_desktop.gui.theme import Type
+from kmem_desktop.gui.undoing import undo_of
+from kmem_desktop.gui.widgets.labels import Hairline, Label
+from kmem_desktop.gui.wording import quoted
+
+_KEPT = "Search and assistants no longer find it. History keeps it, so it can be had back."
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the pane is asked to show."""
+
+    noun: Noun
+    id: int
+    explanation: Explanation | None
+
+
+class DetailPane(QWidget):
+    """Shows, edits and forgets one item.
+
+    Signals:
+        saved: An item was stored or changed here (its id).
+        closed: The pane is to be left for the list.
+        mode_changed: Another of item, form and history is shown.
+    """
+
+    saved = Signal(int)
+    closed = Signal()
+    mode_changed = Signal()
+
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        """Start with nothing to show."""
+        super().__init__(parent)
+        self._context = context
+        self._topic = f"detail {id(self)}"
+        self.shown: Shown | None = None
+        self.toolbar = ItemToolbar()
+        self.knowledge_view = KnowledgeView()
+        self.entity_view = EntityView()
+        self.history_view = HistoryView()
+        self.editing = Editing(context)
+        self._empty = Label("", Type.BODY, "ink3")
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._views = QStackedWidget()
+        self._views.addWidget(self.knowledge_view)
+        self._views.addWidget(self.entity_view)
+        self._item = self._build_item()
+        self._modes = QStackedWidget(self)
+        for mode in (self._empty, self._item, self.editing, self.history_view):
+            self._modes.addWidget(mode)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._modes)
+        self._connect()
+
+    def _build_item(self) -> QWidget:
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(22, 16, 22, 12)
+        bar.addWidget(self.toolbar)
+        line = QHBoxLayout()
+        line.setContentsMargins(22, 0, 22, 0)
+        line.addWidget(Hairline())
+        column.addLayout(bar)
+        column.addLayout(line)
+        column.addWidget(self._views, 1)
+        return page
+
+    def _connect(self) -> None:
+        self.toolbar.edit_wanted.connect(self.edit)
+        self.toolbar.copy_wanted.connect(self.copy)
+        self.toolbar.history_wanted.connect(self.show_history)
+        self.toolbar.forget_wanted.connect(self.forget)
+        self.toolbar.back_wanted.connect(self.closed)
+        shell = self._context.shell
+        self.knowledge_view.tag_wanted.connect(lambda tag: shell.search_for(f"tag:{tag} "))
+        self.entity_view.entity_wanted.connect(shell.open_entity_named)
+        for view in (self.knowledge_view, self.entity_view):
+            view.link_wanted.connect(self._on_link)
+        self.entity_view.observation_added.connect(self._on_observation_added)
+        self.entity_view.observation_removed.connect(self._on_observation_removed)
+        self.entity_view.relation_removed.connect(self._on_relation_removed)
+        self.history_view.undo_wanted.connect(shell.undo_change)
+        self.history_view.closed.connect(self.leave_history)
+        self.editing.finished.connect(self._on_edited)
+        self.editing.duplicate_wanted.connect(self._on_duplicate_wanted)
+
+    @property
+    def is_editing(self) -> bool:
+        """Whether a form is open."""
+        return self._modes.currentWidget() is self.editing
+
+    @property
+    def shows_history(self) -> bool:
+        """Whether the history of an item is open."""
+        return self._modes.currentWidget() is self.history_view
+
+    @property
+    def has_item(self) -> bool:
+        """Whether an item is shown that can be acted on."""
+        return self._modes.currentWidget() is self._item
+
+    def show_item(self, noun: Noun, item_id: int, explanation: Explanation | None = None) -> None:
+        """Show an item; a form with something to lose stays open instead."""
+        self.shown = Shown(noun, item_id, explanation)
+        if not (self.is_editing and self.editing.has_something_to_lose()):
+            self._load()
+
+    def show_nothing(self, words: str = "") -> None:
+        """Show that nothing is selected."""
+        self.shown = None
+        self._context.tasks.drop(self._topic)
+        self._empty.setText(words)
+        if not self.is_editing:
+            self._set_mode(self._empty)
+
+    def take_change(self, change: Change) -> None:
+        """Read the item again if it may have changed."""
+        if self.shown is None or self.is_editing:
+            return
+        related = change.noun is Noun.RELATION and self.shown.noun is Noun.ENTITY
+        if related or not change.ids or self.shown.id in change.ids:
+            if self.shows_history:
+                self.show_history()
+            else:
+                self._load()
+
+    def new_knowledge(self, title: str = "") -> None:
+        """Open an empty form for knowledge."""
+        self.editing.new_knowledge(title)
+        self._set_mode(self.editing)
+        self.editing.focus_first()
+
+    def new_entity(self) -> None:
+        """Open an empty form for an entity."""
+        self.editing.new_entity()
+        self._set_mode(self.editing)
+        self.editing.focus_first()
+
+    def edit(self) -> None:
+        """Open the form for the item that is shown."""
+        item = self._current()
+        if item is None:
+            return
+        self.editing.edit(item)
+        self._set_mode(self.editing)
+        self.editing.focus_first()
+
+    def save(self) -> None:
+        """Save what is typed into the form."""
+        self.editing.save()
+
+    def copy(self) -> None:
+        """Put the item's text on the clipboard."""
+        item = self._current()
+        if item is None:
+            return
+        title, text = as_text(item)
+        QGuiApplication.clipboard().setText(text)
+        self._context.shell.say(f"Copied {quoted(title)}.")
+
+    def show_history(self) -> None:
+        """Show what happened to the item."""
+        item = self._current()
+        if item is None:
+            return
+        title = as_text(item)[0]
+
+        def show(entries: list[HistoryEntry]) -> None:
+            self.history_view.show_entries(title, entries)
+            self._set_mode(self.history_view)
+
+        entries = self._context.services.history.of_item(item.uuid)
+        self._context.tasks.run(entries, show, topic=self._topic)
+
+    def leave_history(self) -> None:
+        """Go back from the history to the item."""
+        self._load()
+
+    def forget(self) -> None:
+        """Take the item out of the memory, and say how to have it back."""
+        item = self._current()
+        if item is None:
+            return
+        services = self._context.services
+        deed = (
+            deeds.forget_knowledge(services, item)
+            if isinstance(item, KnowledgeItem)
+            else deeds.forget_entity(services, item)
+        )
+        self._do(deed, lambda deed: f"Forgotten: {quoted(deed.title)}. {_KEPT}")
+
+    def _do(self, deed: Coroutine[Any, Any, Deed], worded: Callable[[Deed], str]) -> None:
+        shell = self._context.shell
+        self._context.tasks.run(
+            deed, lambda done: shell.say(worded(done), undo_of(shell, done.change_id))
+        )
+
+    def _current(self) -> KnowledgeItem | EntityDetails | None:
+        if self.shown is None:
+            return None
+        if self.shown.noun is Noun.KNOWLEDGE:
+            return self.knowledge_view.item
+        return self.entity_view.details
+
+    def _load(self) -> None:
+        shown = self.shown
+        if shown is None:
+            self.show_nothing()
+            self._set_mode(self._empty)
+            return
+        services, tasks = self._context.services, self._context.tasks
+        if shown.noun is Noun.KNOWLEDGE:
+            tasks.run(
+                services.knowledge.get(shown.id),
+                lambda item: self._show_knowledge(item, shown.explanation),
+                failed=self._on_load_failed,
+                topic=self._topic,
+            )
+        else:
+            tasks.run(
+                services.graph.details(shown.id),
+                lambda details: self._show_entity(details, shown.explanation),
+                failed=self._on_load_failed,
+                topic=self._topic,
+            )
+
+    def _show_knowledge(self, item: KnowledgeItem, explanation: Explanation | None) -> None:
+        self.knowledge_view.show_item(item, explanation)
+        self._views.setCurrentWidget(self.knowledge_view)
+        self._set_mode(self._item)
+
+    def _show_entity(self, details: EntityDetails, explanation: Explanation | None) -> None:
+        self.entity_view.show_entity(details, explanation)
+        self._views.setCurrentWidget(self.entity_view)
+        self._set_mode(self._item)
+
+    def _on_load_failed(self, error: KmemError) -> bool:
+        if isinstance(error, NotFoundError):
+            self.show_nothing("This is no longer there.")
+            return True
+        return False
+
+    def _set_mode(self, mode: QWidget) -> None:
+        if self._modes.currentWidget() is not mode:
+            self._modes.setCurrentWidget(mode)
+            self.mode_changed.emit()
+
+    def _on_edited(self, noun: Noun | None, item_id: int) -> None:
+        if noun is not None:
+            self.shown = Shown(noun, item_id, None)
+            self._load()
+            self.saved.emit(item_id)
+        else:
+            self._load()
+
+    def _on_duplicate_wanted(self, noun: Noun, item_id: int) -> None:
+        self.shown = Shown(noun, item_id, None)
+        self._load()
+
+    def _on_observation_added(self, text: str) -> None:
+        if details := self.entity_view.details:
+            deed = deeds.add_observation(self._context.services, details, text)
+            self._do(deed, lambda deed: f"Added an observation to {quoted(deed.title)}.")
+
+    def _on_observation_removed(self, text: str) -> None:
+        if details := self.entity_view.details:
+            deed = deeds.remove_observation(self._context.services, details, text)
+            self._do(deed, lambda deed: f"Forgot an observation of {quoted(deed.title)}.")
+
+    def _on_relation_removed(self, relation: object) -> None:
+        if details := self.entity_view.details:
+            deed = deeds.remove_relation(self._context.services, details, relation)  # type: ignore[arg-type]
+            self._do(deed, lambda deed: f"Forgot a relation of {quoted(deed.title)}.")
+
+    def _on_link(self, address: str) -> None:
+        if is_link(address):
+            self._context.shell.ask(
+                f"Open {address} in the browser?",
+                "Open",
+                lambda: QDesktopServices.openUrl(QUrl(address)),
+            )
+
+
+def as_text(item: KnowledgeItem | EntityDetails) -> tuple[str, str]:
+    """Return an item's title, and all of it as plain text."""
+    if isinstance(item, KnowledgeItem):
+        return item.title, f"{item.title}\n\n{item.content}"
+    entity = item.entity
+    lines = [
+        f"{entity.name} ({entity.entity_type})",
+        *(f"- {text}" for text in entity.observations),
+    ]
+    lines += [f"{r.from_name} {r.relation_type} {r.to_name}" for r in item.relations]
+    return entity.name, "\n".join(lines)

@@ -1,0 +1,145 @@
+"""Parts that the views of items share: a scrolled column, a cut text, the reason it was found."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QVBoxLayout, QWidget
+
+from kmem_desktop.domain import Explanation
+from kmem_desktop.gui.theme import Type
+from kmem_desktop.gui.widgets.controls import Button, Look
+from kmem_desktop.gui.widgets.labels import Card, Label
+from kmem_desktop.gui.widgets.text_view import TextView
+
+SHOWN_CHARACTERS = 8_000
+"""Of a longer text the rest is shown on demand."""
+
+
+class ScrolledColumn(QScrollArea):
+    """A column of widgets, scrolled as one.
+
+    Attributes:
+        column: Where the widgets go.
+    """
+
+    def __init__(self, name: str, *, fills: bool = False, parent: QWidget | None = None) -> None:
+        """Name what is scrolled; the contents may fill the height, or stand at the top."""
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        inner = QWidget()
+        around = QVBoxLayout(inner)
+        around.setContentsMargins(0, 0, 0, 0)
+        self.column = QVBoxLayout()
+        around.addLayout(self.column, 1 if fills else 0)
+        if not fills:
+            around.addStretch(1)
+        self.column.setContentsMargins(22, 14, 22, 24)
+        self.column.setSpacing(0)
+        self.setWidget(inner)
+
+
+class CutText(QWidget):
+    """Markdown of which only the beginning is shown until all is asked for."""
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        """Name the text for screen readers."""
+        super().__init__(parent)
+        self._text = ""
+        self.view = TextView(name)
+        self._all = Button("Show all", look=Look.LINK)
+        self._all.clicked.connect(self._on_show_all)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(self.view)
+        column.addWidget(self._all)
+
+    def set_markdown(self, text: str) -> None:
+        """Show the text, or its beginning where it is long."""
+        self._text = text
+        cut = len(text) > SHOWN_CHARACTERS
+        self._all.setVisible(cut)
+        if cut:
+            self._all.set_words(f"Show all {len(text):,} characters")
+        self.view.set_markdown(text[:SHOWN_CHARACTERS] + ("…" if cut else ""))
+
+    def _on_show_all(self) -> None:
+        self._all.hide()
+        self.view.set_markdown(self._text)
+
+
+class WhyCard(Card):
+    """Why an item was found: a sentence, and the numbers for those who want them."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Start hidden."""
+        super().__init__("Why it was found", parent)
+        self._sentence = TextView("Why it was found")
+        self._toggle = Button("Show the numbers", look=Look.LINK)
+        self._toggle.clicked.connect(self._on_toggle)
+        self._numbers = QWidget()
+        self._grid = QGridLayout(self._numbers)
+        self._grid.setContentsMargins(0, 2, 0, 0)
+        self._grid.setHorizontalSpacing(20)
+        self._grid.setVerticalSpacing(4)
+        self._grid.setColumnStretch(2, 1)
+        self._cells: list[Label] = []
+        self._numbers.hide()
+        self.body.setSpacing(6)
+        self.body.addWidget(self._sentence)
+        self.body.addWidget(self._toggle)
+        self.body.addWidget(self._numbers)
+        self.hide()
+
+    def show_explanation(self, explanation: Explanation | None) -> None:
+        """Explain a hit; nothing without a question."""
+        self.setVisible(explanation is not None)
+        if explanation is None:
+            return
+        self._sentence.set_runs(emphasised(explanation.sentence, explanation.words))
+        for cell in self._cells:
+            cell.deleteLater()
+        self._cells = []
+        for line, (name, value) in enumerate(_numbers(explanation)):
+            for column, text in enumerate((name, value)):
+                cell = Label(text, Type.META, "ink2" if column else "ink3")
+                if column:
+                    cell.setAlignment(Qt.AlignmentFlag.AlignRight)
+                self._grid.addWidget(cell, line, column)
+                self._cells.append(cell)
+
+    def _on_toggle(self) -> None:
+        shown = self._numbers.isHidden()
+        self._numbers.setVisible(shown)
+        self._toggle.set_words("Hide the numbers" if shown else "Show the numbers")
+
+
+def _numbers(explanation: Explanation) -> list[tuple[str, str]]:
+    numbers = [
+        ("Weight of the words (bm25)", f"{explanation.bm25:.2f}"),
+        ("Of the best hit", f"{explanation.relevance:.0%}"),
+    ]
+    factors = (
+        ("times priority", explanation.priority_boost, 1.0),
+        ("times confidence", explanation.confidence, 1.0),
+        ("times tags", explanation.tag_boost, 1.0),
+        ("plus scope", explanation.scope_boost, 0.0),
+    )
+    numbers += [(name, f"{value:.2f}") for name, value, idle in factors if value != idle]
+    return numbers
+
+
+def emphasised(sentence: str, words: Sequence[str]) -> list[tuple[str, bool]]:
+    """Split a sentence into runs, those of the words that matched being bold."""
+    runs: list[tuple[str, bool]] = []
+    rest = sentence
+    for word in words:
+        before, found, after = rest.partition(word)
+        if found:
+            runs += [(before, False), (word, True)]
+            rest = after
+    return [run for run in [*runs, (rest, False)] if run[0]]

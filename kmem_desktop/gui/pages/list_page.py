@@ -1,0 +1,266 @@
+"""A page with a search field, a list and the detail of what is selected in it."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from kmem_desktop.domain import Noun
+from kmem_desktop.events import Change
+from kmem_desktop.gui.appearance import appearance, theme
+from kmem_desktop.gui.context import Context
+from kmem_desktop.gui.detail.detail_pane import DetailPane
+from kmem_desktop.gui.lists.list_loader import ListLoader
+from kmem_desktop.gui.lists.row_delegate import Density
+from kmem_desktop.gui.lists.row_list_view import RowListView
+from kmem_desktop.gui.lists.row_table_model import RowTableModel
+from kmem_desktop.gui.pages.columns import Columns
+from kmem_desktop.gui.pages.page import Page
+from kmem_desktop.gui.theme import Type
+from kmem_desktop.gui.widgets.controls import Button, Look
+from kmem_desktop.gui.widgets.empty import EmptyState
+from kmem_desktop.gui.widgets.labels import Hairline, KeyHint, Label
+from kmem_desktop.gui.widgets.search_field import SearchField
+from kmem_desktop.gui.wording import counted
+
+EVERYTHING = (Noun.KNOWLEDGE, Noun.ENTITY)
+NOUN_PLACES = {Noun.KNOWLEDGE: "Knowledge", Noun.ENTITY: "Graph"}
+
+
+class ListPage(Page):
+    """The common ground of Search, Knowledge and Graph."""
+
+    def __init__(
+        self,
+        context: Context,
+        nouns: tuple[Noun, ...],
+        invitation: str,
+        density: Density = Density.FULL,
+        parent: QWidget | None = None,
+    ) -> None:
+        """Lay out the page; the field invites with `invitation`."""
+        super().__init__(context, parent)
+        self.nouns = nouns
+        self._select_later: int | None = None
+        self._is_active = False
+        self._is_stale = True
+        self.field = SearchField(invitation, large=len(nouns) > 1)
+        self.model = RowTableModel()
+        self.list = RowListView(self.model, invitation, density)
+        self.loader = ListLoader(context.services.listing, context.tasks, self.list)
+        self.detail: DetailPane = DetailPane(context)
+        self.empty = EmptyState()
+        self.sort_name = Label("Last changed", Type.META, "ink2")
+        self._hints = QWidget()
+        self._stack = QStackedWidget()
+        self._waiting = QWidget()
+        for page in (self._waiting, self.list, self.empty):
+            self._stack.addWidget(page)
+        self.columns = Columns(self._build_list_column(), self.detail)
+        self._connect()
+
+    def _build_list_column(self) -> QWidget:
+        column = QWidget()
+        column.setProperty("surface", "panel")
+        column.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        hints = QHBoxLayout(self._hints)
+        hints.setContentsMargins(0, 0, 0, 0)
+        hints.setSpacing(10)
+        hints.addWidget(KeyHint(("↑", "↓"), "browse"))
+        hints.addWidget(KeyHint(("Ctrl K",), "everything else"))
+        self._list_head = QHBoxLayout()
+        self._list_head.addWidget(self.sort_name)
+        self._list_head.addStretch(1)
+        self._list_head.addWidget(self._hints)
+        layout = QVBoxLayout(column)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(self._list_head)
+        layout.addWidget(Hairline())
+        layout.addWidget(self._stack, 1)
+        appearance().changed.connect(self._on_appearance_changed)
+        self._on_appearance_changed()
+        return column
+
+    def _on_appearance_changed(self) -> None:
+        look = theme()
+        self._list_head.setContentsMargins(look.px(20), look.px(7), look.px(20), look.px(7))
+
+    def _connect(self) -> None:
+        self.field.asked.connect(self.ask)
+        self.field.moved.connect(self.list.move)
+        self.field.entered.connect(self._on_entered)
+        self.field.left.connect(self.list.setFocus)
+        self.list.current_changed.connect(self._on_current_changed)
+        self.list.chosen.connect(self._on_chosen)
+        self.loader.loaded.connect(self._on_loaded)
+        self.detail.saved.connect(self._on_saved)
+        self.detail.closed.connect(self.leave_detail)
+        self.detail.mode_changed.connect(self.context.shell.update_actions)
+
+    def shown_nouns(self) -> tuple[Noun, ...]:
+        """Return what the list is limited to at the moment."""
+        return self.nouns
+
+    def ask(self, text: str | None = None) -> None:
+        """Ask for what stands in the field."""
+        self.loader.ask(self.field.edit.text() if text is None else text, self.shown_nouns())
+
+    def open_item(self, noun: Noun, item_id: int) -> None:
+        """Show an item, selecting it where the list has it."""
+        self._select_later = item_id
+        if not self.list.select_id(item_id):
+            self.detail.show_item(noun, item_id)
+            self.list.select_id(None, quietly=True)
+        self.columns.open_right(True)
+        self.context.shell.update_actions()
+
+    def activate(self) -> None:
+        self._is_active = True
+        if self._is_stale:
+            self._is_stale = False
+            self.ask()
+
+    def take_change(self, change: Change) -> None:
+        if self.isVisible():
+            self.loader.refresh()
+            self.detail.take_change(change)
+        else:
+            self._is_stale = True
+
+    def focus_search(self) -> bool:
+        self.field.edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.field.edit.selectAll()
+        return True
+
+    def focus_columns(self) -> list[QWidget]:
+        return [self.field.edit, self.list, self.detail]
+
+    def go_back(self) -> bool:
+        if self.detail.is_editing:
+            self.detail.editing.cancel()
+        elif self.detail.shows_history:
+            self.detail.leave_history()
+        elif self.columns.right_covers:
+            self.leave_detail()
+        elif self.field.edit.text():
+            self.field.edit.clear()
+            self.field.edit.setFocus()
+        elif not self.list.hasFocus() and self._stack.currentWidget() is self.list:
+            self.list.setFocus()
+        else:
+            return False
+        return True
+
+    def leave_detail(self) -> None:
+        """Go back from the detail to the list."""
+        self.columns.open_right(False)
+        self.list.setFocus()
+
+    def set_narrow(self, narrow: bool) -> None:  # noqa: FBT001 - as in the base
+        self.columns.set_narrow(narrow)
+        self.detail.toolbar.back.setVisible(narrow)
+        self._hints.setVisible(not narrow)
+
+    def new_knowledge(self, title: str = "") -> None:
+        """Open an empty form for knowledge in the detail pane."""
+        self.columns.open_right(True)
+        self.detail.new_knowledge(title)
+
+    def new_entity(self) -> None:
+        """Open an empty form for an entity in the detail pane."""
+        self.columns.open_right(True)
+        self.detail.new_entity()
+
+    def _on_entered(self) -> None:
+        self.list.setFocus()
+        self.list.choose_current()
+
+    def _on_chosen(self, item_id: int) -> None:
+        self.columns.open_right(True)
+        if self.detail.has_item:
+            self.detail.setFocus()
+            view = self.detail.knowledge_view
+            (view if view.isVisible() else self.detail.entity_view).setFocus()
+
+    def _on_current_changed(self, item_id: int) -> None:
+        row = self.model.row_of(item_id) if item_id else None
+        if row is None:
+            self.detail.show_nothing()
+            return
+        text = self.model.row_at(row)
+        if text is not None:
+            self.detail.show_item(text.noun, item_id, text.explanation)
+        else:
+            self._select_later = item_id
+
+    def _on_saved(self, item_id: int) -> None:
+        self._select_later = item_id
+        self.loader.refresh()
+        self.list.setFocus()
+
+    def _on_loaded(self) -> None:
+        listing = self.model.listing
+        self.sort_name.setText("Best match" if listing.scores else "Last changed")
+        if self._select_later is not None:
+            later, self._select_later = self._select_later, None
+            if self.list.select_id(later) and (row := self.model.row_of(later)) is not None:
+                self.list.scrollTo(self.model.index(row, 0))
+        if len(listing.ids):
+            self._stack.setCurrentWidget(self.list)
+        else:
+            self._show_empty()
+        self.context.shell.update_actions()
+
+    def _show_empty(self) -> None:
+        if not self.detail.is_editing:
+            self.detail.show_nothing()
+        text = self.field.edit.text().strip()
+        everything = self.loader.everything
+        elsewhere = len(everything.ids) if everything else 0
+        if not text and not elsewhere:
+            self.empty.set_words(*self.first_words(), *self.first_buttons())
+        elif elsewhere:
+            self._offer_to_widen(text, elsewhere)
+        else:
+            new = Button("Store it as knowledge", key="Ctrl N")
+            new.clicked.connect(lambda: self.new_knowledge(text))
+            words = "Other words, or fewer of them, may find it. tag: and scope: narrow a search."
+            self.empty.set_words(f"Nothing has “{text[:60]}”", words, new)
+        self._stack.setCurrentWidget(self.empty)
+
+    def _offer_to_widen(self, text: str, elsewhere: int) -> None:
+        noun = self.shown_nouns()[0]
+        place = NOUN_PLACES[noun] if len(self.shown_nouns()) == 1 else "here"
+        wide = Button("Search everything", key="Alt A")
+        wide.clicked.connect(self.widen)
+        title = f"0 in {place}, {elsewhere:,} in Everything"
+        if not text:
+            words = f"Nothing is stored in {place} yet. The rest of the memory is in Everything."
+            self.empty.set_words(title, words, wide, *self.first_buttons()[:1])
+        else:
+            words = f"“{text[:60]}” is found in {counted(elsewhere, 'place')} outside of {place}."
+            self.empty.set_words(title, words, wide)
+
+    def widen(self) -> bool:
+        if self.shown_nouns() == EVERYTHING:
+            return False
+        self.context.shell.search_for(self.field.edit.text())
+        return True
+
+    def first_words(self) -> tuple[str, str]:
+        """Return title and sentence for a memory that is empty."""
+        return (
+            "Nothing is remembered yet",
+            "Connect an assistant and it stores what it learns here; or write the first piece"
+            " yourself, or bring in the memory file of another server.",
+        )
+
+    def first_buttons(self) -> list[Button]:
+        """Return what can be done about an empty memory."""
+        shell = self.context.shell
+        connect = Button("Connect an assistant", look=Look.PRIMARY)
+        connect.clicked.connect(lambda: shell.show_page("connections"))
+        new = Button("New knowledge", key="Ctrl N")
+        new.clicked.connect(lambda: self.new_knowledge())
+        bring = Button("Import…")
+        bring.clicked.connect(shell.choose_import)
+        return [connect, new, bring]

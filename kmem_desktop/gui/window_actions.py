@@ -1,0 +1,75 @@
+"""The actions of the main window and their keys."""
+
+from typing import TYPE_CHECKING
+
+from kmem_desktop.gui.pages.registry import PAGES
+
+if TYPE_CHECKING:
+    from kmem_desktop.gui.main_window import MainWindow
+
+ITEM = "The item"
+GO = "Go"
+WINDOW = "Window"
+MEMORY = "Memory"
+
+
+def add_window_actions(window: "MainWindow") -> None:
+    """Add every action to the window."""
+    _add_item_actions(window)
+    _add_memory_actions(window)
+    _add_ways(window)
+    _add_window_actions(window)
+
+
+def _add_item_actions(window: "MainWindow") -> None:
+    add = window.actions_of_window.add
+
+    def on_detail(deed: str) -> None:
+        if (detail := window.current_page.detail) is not None:
+            getattr(detail, deed)()
+
+    add("edit", "Edit", "E", lambda: on_detail("edit"), group=ITEM)
+    add("copy", "Copy", "Ctrl+Return Ctrl+Enter", lambda: on_detail("copy"), group=ITEM)
+    add("history", "History", "H", lambda: on_detail("show_history"), group=ITEM)
+    add("forget", "Forget…", "Del", lambda: on_detail("forget"), group=ITEM)
+    add("save", "Save", "Ctrl+S", lambda: on_detail("save"), group=ITEM)
+
+
+def _add_memory_actions(window: "MainWindow") -> None:
+    add = window.actions_of_window.add
+    activity = window.context.services.activity
+    add("new", "New knowledge", "Ctrl+N", window.new_knowledge, group=MEMORY)
+    add("new_entity", "New entity", "Ctrl+Shift+N", window.new_entity, group=MEMORY)
+    add("undo", "Undo", "Ctrl+Z", window.undo_last, group=MEMORY)
+    add("import", "Import a memory file…", "Ctrl+I", window.choose_import, group=MEMORY)
+    add("pause", "Pause serving", "", lambda: activity.pause(paused=True), group=MEMORY)
+    add("resume", "Resume serving", "", lambda: activity.pause(paused=False), group=MEMORY)
+
+
+def _add_ways(window: "MainWindow") -> None:
+    add = window.actions_of_window.add
+    add("find", "Search", "Ctrl+F /", window.focus_search, group=GO)
+    add("widen", "Search everything", "Alt+A", lambda: window.current_page.widen(), group=GO)
+    rail = [entry for entry in PAGES if entry.in_rail]
+    for number, entry in enumerate(rail, start=1):
+        add(
+            f"go_{entry.name}",
+            f"Go to {entry.title}",
+            f"Ctrl+{number}",
+            lambda name=entry.name: window.show_page(name),  # type: ignore[misc]
+            group=GO,
+        )
+    add("columns", "Next column", "F6", window.cycle_columns, group=GO)
+    add("back", "Back", "Esc", window.go_back, group=GO)
+
+
+def _add_window_actions(window: "MainWindow") -> None:
+    add = window.actions_of_window.add
+    add("palette", "Everything else", "Ctrl+K", lambda: window.palette_overlay.open(), group=WINDOW)
+    add("keys", "Keys", "? F1", lambda: window.key_list.open(), group=WINDOW)
+    add("quick", "Quick search", "Ctrl+Shift+F", window.open_quick_search, group=WINDOW)
+    add("larger", "Larger text", "Ctrl++ Ctrl+=", lambda: window.zoom(1), group=WINDOW)
+    add("smaller", "Smaller text", "Ctrl+-", lambda: window.zoom(-1), group=WINDOW)
+    add("normal", "Text as drawn", "Ctrl+0", lambda: window.zoom(0), group=WINDOW)
+    add("hide", "Close the window", "Ctrl+W", window.close, group=WINDOW)
+    add("quit", "Quit kmem", "Ctrl+Q", window.quit, group=WINDOW)

@@ -1,0 +1,56 @@
+"""What tests of several rooms share."""
+
+import os
+import threading
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from kmem_desktop.bootstrap import Services, opened_services
+from kmem_desktop.config import Paths, paths
+from kmem_desktop.domain import Origin, OriginKind
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def profile(tmp_path: Path) -> Paths:
+    """The paths of a profile of its own."""
+    return paths(str(tmp_path / "kmem.db"))
+
+
+@pytest.fixture
+async def services(profile: Paths) -> AsyncIterator[Services]:
+    """The use cases on a fresh database."""
+    async with opened_services(profile) as opened:
+        yield opened
+
+
+@pytest.fixture
+def origin() -> Origin:
+    """Somebody who asks for changes."""
+    return Origin(OriginKind.CLIENT, "Claude Code", tool="a_tool")
+
+
+@pytest.fixture
+def bad_input() -> Path:
+    """The corpus of bad input that nobody of this project wrote; skips where it is not there."""
+    folder = Path(os.environ.get("KMEM_CORPORA") or ROOT.parent / "shared" / "corpora")
+    if not (folder / "bad-input").is_dir():
+        pytest.skip(f"the corpora are not at {folder}: set KMEM_CORPORA")
+    return folder / "bad-input"
+
+
+@pytest.fixture
+def leaves_nothing_open() -> Iterator[None]:
+    """Fail a test that leaves a database connection or one of its threads behind."""
+    yield
+    assert apsw.connections() == []
+    assert [t.name for t in threading.enumerate() if t.name.startswith("kmem-")] == []

@@ -1,0 +1,279 @@
+"""Draws every face of the window into a folder, from an invented memory.
+
+QT_QPA_PLATFORM=offscreen .venv/bin/python tests/gui/gallery.py OUT_DIR
+"""
+
+import asyncio
+import logging
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import apsw
+import qasync
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPixmap
+from PySide6.QtWidgets import QWidget
+
+from kmem_desktop.bootstrap import Services, opened_services
+from kmem_desktop.config import SettingsFile, paths
+from kmem_desktop.domain import Entity, KnowledgeDraft, Origin, OriginKind, Relation
+from kmem_desktop.gui.application import apply_theme, create_application
+from kmem_desktop.gui.main_window import MainWindow
+from kmem_desktop.gui.pages.list_page import ListPage
+from kmem_desktop.services.startup import StartupService
+from tests.gui.shopfront import ENTITIES, KNOWLEDGE, MEMORY_FILE, RELATIONS
+
+QUERY = "why did we move off redis"
+CLIENTS = ("Claude Code", "Cursor", "Claude Desktop")
+
+
+async def fill(services: Services) -> None:
+    """Store the invented project, each item by one of three clients."""
+    for number, (title, content, tags, scope, category, priority) in enumerate(KNOWLEDGE):
+        origin = Origin(OriginKind.CLIENT, CLIENTS[number % 3], "memory_storeKnowledge")
+        draft = KnowledgeDraft(
+            title, content, tags, scope, category, priority, 0.95 if number % 2 else 0.8
+        )
+        await services.knowledge.store(draft, origin)
+    origin = Origin(OriginKind.CLIENT, "Claude Code", "create_entities")
+    await services.graph.create_entities([Entity(*entity) for entity in ENTITIES], origin)
+    await services.graph.create_relations([Relation(*r) for r in RELATIONS], origin)
+
+
+def age(database: Path) -> None:
+    """Let what was stored have happened over the last months."""
+    connection = apsw.Connection(str(database))
+    now = datetime.now(UTC)
+    for table, column in (("documents", "updated_at"), ("history", "at")):
+        rows = connection.execute(f"SELECT id FROM {table} ORDER BY id").fetchall()
+        for row, (number,) in enumerate(rows):
+            at = now - timedelta(hours=11.3 * (len(rows) - row) ** 1.35)
+            connection.execute(
+                f"UPDATE {table} SET {column} = ? WHERE id = ?", (at.isoformat(), number)
+            )
+    connection.execute("UPDATE documents SET created_at = updated_at")
+    connection.close()
+
+
+class Gallery:
+    """Takes the pictures."""
+
+    def __init__(self, folder: Path, settings: SettingsFile) -> None:
+        self._folder = folder
+        self._settings = settings
+        folder.mkdir(parents=True, exist_ok=True)
+
+    async def settle(self, turns: int = 14) -> None:
+        """Let reads come back and layouts settle."""
+        for _ in range(turns):
+            await asyncio.sleep(0.02)
+
+    async def take(self, name: str, widget: QWidget, ratios: tuple[int, ...] = (1,)) -> None:
+        await self.settle()
+        for ratio in ratios:
+            pixmap = QPixmap(widget.size() * ratio)
+            pixmap.setDevicePixelRatio(ratio)
+            pixmap.fill(Qt.GlobalColor.transparent)
+            widget.render(pixmap)
+            suffix = "" if ratio == 1 else f"@{ratio}x"
+            pixmap.save(str(self._folder / f"{name}{suffix}.png"))
+
+    def look(self, theme: str, zoom: int = 100) -> None:
+        self._settings.change(theme=theme, zoom_percent=zoom)
+        apply_theme(self._settings.current)
+
+
+@asynccontextmanager
+async def window_on(
+    folder: Path, name: str, *, filled: bool
+) -> AsyncIterator[tuple[MainWindow, SettingsFile, Services]]:
+    files = paths(str(folder / name))
+    settings = SettingsFile(files.settings)
+    async with opened_services(files) as services:
+        if filled:
+            await fill(services)
+            age(files.database)
+            for client in ("Claude Code", "Cursor"):
+                visit = services.activity.arrive()
+                services.activity.name(visit, client, "2.1.0")
+                visit.calls = 41
+                visit.connected_at = datetime.now(UTC) - timedelta(minutes=50)
+        window = MainWindow(services, settings, lambda: None, startup=StartupService())
+        window.resize(1280, 800)
+        window.show()
+        try:
+            yield window, settings, services
+        finally:
+            window.hide()
+            window.release()
+            await asyncio.sleep(0.05)
+
+
+def list_page(window: MainWindow, name: str) -> ListPage:
+    window.show_page(name)
+    page = window.current_page
+    assert isinstance(page, ListPage)
+    return page
+
+
+async def search_pictures(gallery: Gallery, window: MainWindow) -> None:
+    page = list_page(window, "search")
+    page.field.edit.setText(QUERY)
+    await gallery.take("search-light", window, (1, 2))
+    gallery.look("dark")
+    await gallery.take("search-dark", window, (1, 2))
+    gallery.look("light")
+    page.chips[page.nouns[1:]].click()  # type: ignore[attr-defined]
+    page.field.edit.setText("latency budget of the checkout")
+    await gallery.take("filtered-to-nothing", window)
+    page.widen()
+    page.field.edit.setText("")
+
+
+async def detail_pictures(gallery: Gallery, window: MainWindow) -> None:
+    page = list_page(window, "knowledge")
+    await gallery.take("knowledge", window)
+    page.list.setFocus()
+    page.list.move(2)
+    await gallery.settle()
+    page.detail.edit()
+    await gallery.settle()
+    form = page.detail.editing.knowledge_form
+    await gallery.take("edit", window)
+    form.fields["title"].editor.setText("Short")  # type: ignore[union-attr]
+    form.fields["content"].editor.setPlainText("Remember this.")  # type: ignore[union-attr]
+    form.fields["scope"].editor.setEditText("shop front")  # type: ignore[union-attr]
+    form.fields["tags"].editor.setText("")  # type: ignore[union-attr]
+    page.detail.save()
+    await gallery.take("edit-errors", window)
+    gallery.look("dark")
+    await gallery.take("edit-errors-dark", window)
+    gallery.look("light")
+    page.detail.editing._leave()
+    page.new_knowledge()
+    await gallery.take("new-knowledge", window)
+    page.detail.editing._leave()
+    await gallery.settle()
+    page.detail.show_history()
+    await gallery.take("history", window)
+    page.detail.leave_history()
+    await gallery.settle()
+    page.detail.forget()
+    await gallery.take("forgotten", window)
+    window.notice.press()
+    await gallery.settle()
+    window.notice.hide()
+    graph = list_page(window, "graph")
+    await gallery.settle()
+    window.open_entity_named("shopfront-worker")
+    await gallery.take("entity", window, (1, 2))
+    graph.new_entity()
+    await gallery.take("new-entity", window)
+    graph.detail.editing._leave()
+
+
+async def other_pictures(
+    gallery: Gallery, window: MainWindow, services: Services, folder: Path
+) -> None:
+    for name in ("activity", "connections", "settings"):
+        window.show_page(name)
+        await gallery.take(name, window)
+        gallery.look("dark")
+        await gallery.take(f"{name}-dark", window)
+        gallery.look("light")
+    window.show_page("search")
+    await gallery.settle()
+    origin = Origin(OriginKind.CLIENT, "Claude Code", "memory_storeKnowledge")
+    draft = KnowledgeDraft(
+        "Alert when the oldest job is over five minutes",
+        "Page on the age of the oldest job, never on queue length alone: a long queue that moves"
+        " is fine, an old job is not.",
+        ("queue", "alerts"),
+        "project:shopfront",
+        "guideline",
+    )
+    await services.knowledge.store(draft, origin)
+    await gallery.take("live", window)
+    window.palette_overlay.open()
+    await gallery.take("palette", window)
+    window.palette_overlay.field.edit.setText("set")
+    gallery.look("dark")
+    await gallery.take("palette-dark", window)
+    gallery.look("light")
+    window.palette_overlay.dismiss()
+    window.key_list.open()
+    await gallery.take("keys", window)
+    window.key_list.dismiss()
+    memory = folder / "memory.jsonl"
+    memory.write_text(MEMORY_FILE, encoding="utf-8")
+    window.open_import(str(memory))
+    await gallery.take("import-report", window)
+    window.pages["import"]._on_import()  # type: ignore[attr-defined]
+    await gallery.take("import-done", window)
+    window.close()
+    await gallery.take("closing", window)
+    window.notice.hide()
+
+
+async def size_pictures(gallery: Gallery, window: MainWindow) -> None:
+    page = list_page(window, "search")
+    page.field.edit.setText(QUERY)
+    window.resize(1024, 640)
+    await gallery.take("search-1024x640", window)
+    window.resize(800, 600)
+    await gallery.take("search-800", window)
+    page.list.setFocus()
+    page.list.choose_current()
+    await gallery.take("detail-800", window)
+    page.leave_detail()
+    window.resize(1280, 800)
+    gallery.look("light", 200)
+    await gallery.take("search-200-percent", window)
+    window.show_page("settings")
+    await gallery.take("settings-200-percent", window)
+    gallery.look("light", 125)
+    window.show_page("search")
+    await gallery.take("search-125-percent", window)
+    gallery.look("dark", 100)
+    window.quick_search.field.edit.setText("alert queue age")
+    window.open_quick_search()
+    await gallery.take("quick-search", window.quick_search, (1, 2))
+    window.quick_search.hide()
+    gallery.look("light")
+
+
+async def main(out: Path) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        async with window_on(folder, "empty.db", filled=False) as (window, settings, _):
+            gallery = Gallery(out, settings)
+            gallery.look("light")
+            await gallery.take("empty", window)
+        async with window_on(folder, "shopfront.db", filled=True) as (window, settings, services):
+            gallery = Gallery(out, settings)
+            gallery.look("light")
+            await search_pictures(gallery, window)
+            await detail_pictures(gallery, window)
+            await other_pictures(gallery, window, services, folder)
+            await size_pictures(gallery, window)
+
+
+def run() -> None:
+    logging.basicConfig(level=logging.WARNING)
+    application = create_application(sys.argv)
+    loop = qasync.QEventLoop(application)
+    asyncio.set_event_loop(loop)
+    with loop:
+        loop.run_until_complete(main(Path(sys.argv[1])))
+
+
+if __name__ == "__main__":
+    run()
