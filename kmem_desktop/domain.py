@@ -27,6 +27,16 @@ OBSERVATION_LENGTH = 20_000
 GRAPH_BATCH = 1_000
 """At most this many entities, relations or observations in one call."""
 
+TURN_BATCH = 500
+"""At most this many turns in one call."""
+TURN_LENGTH = 1_000_000
+SPEAKER_LENGTH = 100
+SESSION_TITLE_LENGTH = 200
+METADATA_LENGTH = 20_000
+ENTRY_LENGTH = 100_000
+ENTRY_SEARCH_LIMIT = (1, 50)
+ENTRY_QUERY_LENGTH = (1, 2_000)
+
 GLOBAL_SCOPE = "global"
 
 
@@ -37,6 +47,7 @@ class Noun(StrEnum):
     ENTITY = "entity"
     OBSERVATION = "observation"
     RELATION = "relation"
+    TURN = "turn"
 
 
 class Category(StrEnum):
@@ -51,6 +62,15 @@ class Category(StrEnum):
     REFERENCE = "reference"
     ERROR = "error"
     SOLUTION = "solution"
+
+
+class Role(StrEnum):
+    """Who speaks in a turn of a conversation."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+    SYSTEM = "system"
 
 
 class OriginKind(StrEnum):
@@ -182,6 +202,101 @@ class KnowledgeQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnDraft:
+    """One turn of a conversation, not yet checked (DESIGN.md, add_exchange).
+
+    Attributes:
+        role: user, assistant, tool or system.
+        text: What was said.
+        speaker: The person's name, in conversations of several people.
+        time: When, ISO 8601 or as the client writes it; None for now.
+        metadata: Facts of the client's own, kept and given back.
+    """
+
+    role: str
+    text: str
+    speaker: str = ""
+    time: str | None = None
+    metadata: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One stored turn.
+
+    Attributes:
+        id: Its id in the search index, the wire's `entry_id`.
+        uuid: Its UUID.
+        session_uuid: The session's id on the wire.
+        session_title: What people call the session.
+        position: Its number in the session, from 0.
+    """
+
+    id: int
+    uuid: str
+    session_uuid: str
+    session_title: str
+    position: int
+    role: Role
+    speaker: str
+    text: str
+    at: datetime
+    metadata: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class EntryQuery:
+    """A search over everything that is remembered (seed 004, search_knowledge).
+
+    Attributes:
+        text: The question.
+        limit: 1 to 50.
+        types: Categories of knowledge, or question and answer for turns; empty for all.
+        session_uuid: Only entries of this session; None for all.
+        tags: Only entries with all of these tags.
+        min_relevance: 0..1.
+    """
+
+    text: str
+    limit: int = 5
+    types: tuple[str, ...] = ()
+    session_uuid: str | None = None
+    tags: tuple[str, ...] = ()
+    min_relevance: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Anything that a search over everything finds: a turn, an item, or an entity.
+
+    Attributes:
+        id: The wire's `entry_id`.
+        uuid: Its UUID.
+        type: A category; question or answer for turns; entity.
+        title: Its title; empty for turns.
+        content: Its text.
+        tags: Its tags.
+        session_uuid: The session it belongs to; empty where it belongs to none.
+        at: When it was said or last changed.
+        relevance: 0..1.
+        explanation: Why it was found.
+        metadata: What the client stored with it.
+    """
+
+    id: int
+    uuid: str
+    type: str
+    title: str
+    content: str
+    tags: tuple[str, ...]
+    session_uuid: str
+    at: datetime
+    relevance: float
+    explanation: "Explanation"
+    metadata: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """Why a hit stands where it stands: each factor of DESIGN's ranking formula.
 
@@ -190,6 +305,8 @@ class Explanation:
         words: The words of the question that the item has.
         bm25: The raw lexical score, larger is better.
         relevance: 0..1, the score of the fused search.
+        cosine: How close in meaning, -1..1; None where only words were compared.
+        priors: Named additions for conversations: speaker, date, length and the like.
         priority_boost: 0.8..1.25.
         confidence: 0..1.
         tag_boost: 1 and a tenth for each matching tag.
@@ -204,6 +321,8 @@ class Explanation:
     confidence: float = 1.0
     tag_boost: float = 1.0
     scope_boost: float = 0.0
+    cosine: float | None = None
+    priors: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,6 +112,9 @@ class Markdown:
         frame.setTopMargin(self._theme.px(self._gap()))
         frame.setBottomMargin(self._theme.px(2))
         frame.setBorder(0)
+        if self._is_first:
+            # A document begins with a block, and the frame stands below it.
+            cursor.setBlockFormat(self.paragraph_format(line=1))
         cursor.insertFrame(frame)
         cursor.setBlockFormat(self.paragraph_format(line=CODE_LINE_PX))
         cursor.insertText(text.rstrip("\n"), plain_format(self._theme, Type.CODE, "ink"))

@@ -113,7 +113,7 @@ class Type(Enum):
     ROW_TITLE = (13.5, 600, 100.0, False)
     NAME = (14.5, 600, 99.5, False)
     FIELD = (15.0, 400, 100.0, False)
-    TITLE = (18.0, 650, 99.0, False)
+    TITLE = (18.0, 700, 99.0, False)
     CODE = (12.0, 400, 100.0, True)
 
 

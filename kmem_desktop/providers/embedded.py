@@ -56,9 +56,8 @@ class EmbeddedModel:
         self._loaded: _Loaded | None = None
         self._failure = ""
 
-    @property
     def is_loaded(self) -> bool:
-        """Whether the model is in memory."""
+        """Return whether the model is in memory."""
         return self._loaded is not None
 
     def is_available(self) -> bool:
@@ -121,7 +120,7 @@ class EmbeddedModel:
                     self._loaded = _open(self._folder, self._threads)
                 except Exception as error:
                     # Such as a Windows without the C++ runtime; trying again would cost each time.
-                    self._failure = str(error)
+                    self._failure = str(error) or type(error).__name__
                     raise _unavailable(self._failure) from error
             return self._loaded
 
@@ -144,6 +143,7 @@ def _open(folder: Path, threads: int) -> _Loaded:
     # The published file cuts at 128 and pads to 128.
     tokenizer.enable_truncation(MAX_WORD_PIECES)
     tokenizer.no_padding()
+    _return_free_memory()  # of the file's content, which the session has copied
     return _Loaded(session, tokenizer)
 
 

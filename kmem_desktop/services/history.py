@@ -169,7 +169,7 @@ def _restore_entity(
     record = history_rows.Record(Action.RESTORED, Noun.ENTITY, uuid, entity_id, entity.name)
     history_rows.add(connection, record, origin, now)
     for relation in relations:
-        graph.add_relation(connection, relation, origin, now)
+        graph_rows.insert_relation(connection, relation, stored_by, now)
 
 
 def _undo_observation(

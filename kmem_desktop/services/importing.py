@@ -112,6 +112,8 @@ def _refuse_odd_file(path: Path) -> None:
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     with path.open("rb") as file:
+        if file.read(len(BYTE_ORDER_MARK)) != BYTE_ORDER_MARK:
+            file.seek(0)
         number = 0
         while line := file.readline(LARGEST_LINE_BYTES):
             number += 1
@@ -119,8 +121,6 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 while rest := file.readline(LARGEST_LINE_BYTES):
                     if rest.endswith(b"\n"):
                         break
-            if number == 1:
-                line = line.removeprefix(BYTE_ORDER_MARK)
             if line.strip():
                 yield number, line
 

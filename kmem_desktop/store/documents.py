@@ -11,7 +11,12 @@ from kmem_desktop.text import content_hash, hidden_words
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A searchable text on its way into the index."""
+    """A searchable text on its way into the index.
+
+    Attributes:
+        context: Text around this one that helps to find it.
+        more_words: Words that find it although it does not contain them.
+    """
 
     noun: Noun
     title: str
@@ -19,6 +24,8 @@ class Document:
     stored_by: str
     tags: tuple[str, ...] = ()
     scope: str = GLOBAL_SCOPE
+    context: str = ""
+    more_words: str = ""
 
 
 def text_hash(title: str, body: str) -> str:
@@ -41,15 +48,17 @@ def insert_dated(
 ) -> int:
     """Add a document with the times, and maybe the id, it had before (restore); return its id."""
     connection.execute(
-        "INSERT INTO documents (id, noun, title, body, tags, hidden_words, scope, stored_by,"
-        " created_at, updated_at, text_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO documents (id, noun, title, body, tags, hidden_words, context, scope,"
+        " stored_by, created_at, updated_at, text_hash)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             document_id,
             document.noun.value,
             document.title,
             document.body,
             " ".join(document.tags),
-            hidden_words(document.title, document.body),
+            f"{document.more_words} {hidden_words(document.title, document.body)}".strip(),
+            document.context,
             document.scope,
             document.stored_by,
             created_at,
@@ -76,6 +85,11 @@ def replace(connection: Connection, document_id: int, document: Document, now: d
             document_id,
         ),
     )
+
+
+def set_context(connection: Connection, document_id: int, context: str) -> None:
+    """Change the text around a document that helps to find it."""
+    connection.execute("UPDATE documents SET context = ? WHERE id = ?", (context, document_id))
 
 
 def touch(connection: Connection, document_id: int, now: datetime) -> None:

@@ -28,6 +28,8 @@ class Filters:
         after: Changed at or after.
         category: Knowledge of this category only.
         min_confidence: Knowledge of at least this confidence only.
+        session_id: Turns of this session only.
+        types: Categories of knowledge, or question and answer for turns; empty for all.
     """
 
     nouns: tuple[Noun, ...] = ()
@@ -38,6 +40,8 @@ class Filters:
     after: datetime | None = None
     category: str | None = None
     min_confidence: float = 0.0
+    session_id: int | None = None
+    types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +73,38 @@ def candidates(
     """Return the best matches for an FTS5 expression, best first."""
     conditions, values = _conditions(filters)
     query = (
-        "SELECT d.id, d.noun, -bm25(documents_index, ?, ?, ?, ?) AS score"
+        f"SELECT d.id, d.noun, {_bm25(weights)} AS score"
         " FROM documents_index JOIN documents AS d ON d.id = documents_index.rowid"
         f" WHERE documents_index MATCH ?{conditions} ORDER BY score DESC, d.id LIMIT ?"
     )
     rows = connection.execute(query, (*weights, match, *values, limit))
     return [Candidate(row[0], Noun(row[1]), row[2]) for row in rows]
+
+
+def scores(
+    connection: Connection, match: str, weights: Sequence[float], ids: Sequence[int]
+) -> dict[int, float]:
+    """Return the lexical score of those of `ids` that match."""
+    query = (
+        f"SELECT rowid, {_bm25(weights)} FROM documents_index"
+        " WHERE documents_index MATCH ? AND rowid IN (SELECT value FROM json_each(?))"
+    )
+    return dict(connection.execute(query, (*weights, match, json.dumps(list(ids)))))
+
+
+def passing(connection: Connection, filters: Filters, ids: Sequence[int]) -> dict[int, Noun]:
+    """Return those of `ids` that pass the filters, with their noun."""
+    conditions, values = _conditions(filters)
+    query = (
+        "SELECT d.id, d.noun FROM documents AS d"
+        f" WHERE d.id IN (SELECT value FROM json_each(?)){conditions}"
+    )
+    rows = connection.execute(query, (json.dumps(list(ids)), *values))
+    return {row[0]: Noun(row[1]) for row in rows}
+
+
+def _bm25(weights: Sequence[float]) -> str:
+    return f"-bm25(documents_index{', ?' * len(weights)})"
 
 
 def count(connection: Connection, match: str, filters: Filters) -> int:
@@ -158,5 +188,15 @@ def _conditions(filters: Filters) -> tuple[str, list[Any]]:
             filters.min_confidence,
             filters.category,
             filters.category,
+        )
+    if filters.session_id is not None:
+        add("d.id IN (SELECT id FROM turns WHERE session_id = ?)", filters.session_id)
+    if filters.types:
+        marks = ", ".join("?" * len(filters.types))
+        add(
+            f"coalesce((SELECT category FROM knowledge WHERE id = d.id),"
+            " (SELECT CASE role WHEN 'user' THEN 'question' ELSE 'answer' END"
+            f" FROM turns WHERE id = d.id), d.noun) IN ({marks})",
+            *filters.types,
         )
     return text, values

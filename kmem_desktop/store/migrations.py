@@ -52,6 +52,7 @@ def m001_initial(connection: Connection) -> None:
             body TEXT NOT NULL,
             tags TEXT NOT NULL DEFAULT '',        -- separated by spaces
             hidden_words TEXT NOT NULL DEFAULT '', -- see text.hidden_words
+            context TEXT NOT NULL DEFAULT '',     -- of a turn: the turns around it
             scope TEXT NOT NULL,
             stored_by TEXT NOT NULL,
             created_at TEXT NOT NULL,
@@ -61,26 +62,30 @@ def m001_initial(connection: Connection) -> None:
         CREATE INDEX documents_by_noun ON documents (noun, updated_at DESC, id);
 
         CREATE VIRTUAL TABLE documents_index USING fts5(
-            title, body, tags, hidden_words,
+            title, body, tags, hidden_words, context,
             content='documents', content_rowid='id',
             tokenize='porter unicode61 remove_diacritics 2'
         );
         INSERT INTO documents_index (documents_index, rank) VALUES ('secure-delete', 1);
 
         CREATE TRIGGER documents_after_insert AFTER INSERT ON documents BEGIN
-            INSERT INTO documents_index (rowid, title, body, tags, hidden_words)
-            VALUES (new.id, new.title, new.body, new.tags, new.hidden_words);
+            INSERT INTO documents_index (rowid, title, body, tags, hidden_words, context)
+            VALUES (new.id, new.title, new.body, new.tags, new.hidden_words, new.context);
         END;
         CREATE TRIGGER documents_after_delete AFTER DELETE ON documents BEGIN
-            INSERT INTO documents_index (documents_index, rowid, title, body, tags, hidden_words)
-            VALUES ('delete', old.id, old.title, old.body, old.tags, old.hidden_words);
+            INSERT INTO documents_index
+                (documents_index, rowid, title, body, tags, hidden_words, context)
+            VALUES
+                ('delete', old.id, old.title, old.body, old.tags, old.hidden_words, old.context);
         END;
         CREATE TRIGGER documents_after_update
-        AFTER UPDATE OF title, body, tags, hidden_words ON documents BEGIN
-            INSERT INTO documents_index (documents_index, rowid, title, body, tags, hidden_words)
-            VALUES ('delete', old.id, old.title, old.body, old.tags, old.hidden_words);
-            INSERT INTO documents_index (rowid, title, body, tags, hidden_words)
-            VALUES (new.id, new.title, new.body, new.tags, new.hidden_words);
+        AFTER UPDATE OF title, body, tags, hidden_words, context ON documents BEGIN
+            INSERT INTO documents_index
+                (documents_index, rowid, title, body, tags, hidden_words, context)
+            VALUES
+                ('delete', old.id, old.title, old.body, old.tags, old.hidden_words, old.context);
+            INSERT INTO documents_index (rowid, title, body, tags, hidden_words, context)
+            VALUES (new.id, new.title, new.body, new.tags, new.hidden_words, new.context);
         END;
 
         -- Seed 000. Title, content, scope and times are in documents.
@@ -152,7 +157,75 @@ def m001_initial(connection: Connection) -> None:
     connection.execute("INSERT INTO meta VALUES ('device', lower(hex(randomblob(16))))")
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_initial,)
+def m002_sessions_and_vectors(connection: Connection) -> None:
+    """Conversations with their turns, and the vectors of every searchable text."""
+    connection.execute(
+        """
+        -- Seed 004. The text of a turn is in documents.
+        CREATE TABLE sessions (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            uuid TEXT NOT NULL UNIQUE,
+            title TEXT NOT NULL,
+            project TEXT NOT NULL,
+            tags TEXT NOT NULL,                   -- JSON array
+            status TEXT NOT NULL DEFAULT 'active'
+                CHECK (status IN ('active', 'archived', 'summarized')),
+            client TEXT NOT NULL,
+            created_at TEXT NOT NULL,
+            last_active TEXT NOT NULL,
+            entry_count INTEGER NOT NULL DEFAULT 0,
+            token_count INTEGER NOT NULL DEFAULT 0,
+            summary TEXT
+        ) STRICT;
+        CREATE INDEX sessions_by_activity ON sessions (status, last_active DESC);
+
+        CREATE TABLE turns (
+            id INTEGER PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
+            uuid TEXT NOT NULL UNIQUE,
+            session_id INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+            position INTEGER NOT NULL,
+            role TEXT NOT NULL CHECK (role IN ('user', 'assistant', 'tool', 'system')),
+            speaker TEXT NOT NULL,
+            at TEXT NOT NULL,
+            token_count INTEGER NOT NULL,
+            metadata TEXT,                        -- JSON object, as the client gave it
+            UNIQUE (session_id, position)
+        ) STRICT;
+        CREATE INDEX turns_by_speaker ON turns (speaker) WHERE speaker <> '';
+
+        -- What people and assistants looked for (seed 004, search_history).
+        CREATE TABLE search_history (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            at TEXT NOT NULL,
+            query TEXT NOT NULL,
+            session_uuid TEXT NOT NULL,
+            asked_by TEXT NOT NULL,
+            result_count INTEGER NOT NULL
+        ) STRICT;
+
+        CREATE TABLE embedding_models (
+            id INTEGER PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE,
+            dimension INTEGER NOT NULL
+        ) STRICT;
+
+        -- One int8 vector for each text and model. A changed text loses its vectors at once.
+        CREATE TABLE vectors (
+            document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+            model_id INTEGER NOT NULL REFERENCES embedding_models (id) ON DELETE CASCADE,
+            vector BLOB NOT NULL,
+            PRIMARY KEY (document_id, model_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TRIGGER vectors_after_text_change
+        AFTER UPDATE OF title, body ON documents
+        WHEN old.title <> new.title OR old.body <> new.body BEGIN
+            DELETE FROM vectors WHERE document_id = old.id;
+        END;
+        """
+    )
+
+
+MIGRATIONS: tuple[Migration, ...] = (m001_initial, m002_sessions_and_vectors)
 NEWEST_VERSION = len(MIGRATIONS)
 
 

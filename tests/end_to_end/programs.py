@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ Message = dict[str, Any]
 
 ROOT = Path(__file__).parents[2]
 KMEM = [sys.executable, "-m", "kmem_desktop"]
-TIMEOUT_S = 60.0
+TIMEOUT_S = 30.0
 PROTOCOL = "2025-06-18"
 NPM_REFERENCE = "@modelcontextprotocol/server-memory@2026.8.31"
 
@@ -86,8 +87,17 @@ class Memory:
             if status is not None:
                 resident = psutil.Process(status["pid"])
                 resident.terminate()
-                resident.wait(TIMEOUT_S)
+                wait_until_dead(resident)
         Path(self.address).unlink(missing_ok=True)
+
+
+def wait_until_dead(process: psutil.Process) -> None:
+    """Wait until a process has ended, whether or not its parent has taken note of it."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < deadline, f"{process} does not end"
+        with contextlib.suppress(psutil.TimeoutExpired):
+            process.wait(0.02)
 
 
 class StdioClient:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.end_to_end.programs import TIMEOUT_S, Memory, StdioClient, entity
+from tests.end_to_end.programs import TIMEOUT_S, Memory, StdioClient, entity, wait_until_dead
 
 IN_FLIGHT = 4
 
@@ -149,7 +149,7 @@ def kill_resident(memory: Memory) -> None:
             if status is not None:
                 process = psutil.Process(status["pid"])
                 process.kill()
-                process.wait(TIMEOUT_S)
+                wait_until_dead(process)
                 return
 
 

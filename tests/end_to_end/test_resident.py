@@ -9,7 +9,7 @@ import pytest
 from kmem_desktop import resident
 from kmem_desktop.bridge import ask
 from kmem_desktop.config import paths
-from tests.end_to_end.programs import TIMEOUT_S, Memory, entity
+from tests.end_to_end.programs import TIMEOUT_S, Memory, entity, wait_until_dead
 
 
 def test_the_first_client_starts_a_resident_and_the_second_finds_what_it_stored(
@@ -61,7 +61,7 @@ def test_a_resident_that_is_asked_to_end_ends_in_order(
     client.call("create_entities", entity("Ada"))
     process = memory.resident()
     process.send_signal(how)
-    process.wait(TIMEOUT_S)
+    wait_until_dead(process)
     log = memory.database.with_name("kmem.db.log").read_text()
     assert "Stopped serving" in log
     assert "Traceback" not in log
@@ -73,7 +73,7 @@ def test_a_client_goes_on_with_the_next_resident(memory: Memory) -> None:
     client.call("create_entities", entity("Ada"))
     first = memory.resident()
     first.kill()
-    first.wait(TIMEOUT_S)
+    wait_until_dead(first)
     assert client.call("open_nodes", {"names": ["Ada"]})["structuredContent"]["entities"]
     client.call("create_entities", entity("Bob"))
     assert memory.resident().pid != first.pid
@@ -84,7 +84,7 @@ def test_a_resident_that_hands_over_makes_room_for_the_next_one(memory: Memory) 
     client.call("create_entities", entity("Ada"))
     first = memory.resident()
     assert ask(memory.address, "hand_over", TIMEOUT_S) is not None
-    first.wait(TIMEOUT_S)
+    wait_until_dead(first)
     with psutil.Popen(memory.command("serve")) as second:
         try:
             found = client.call("open_nodes", {"names": ["Ada"]})
@@ -107,7 +107,7 @@ def test_an_older_client_still_hears_of_changes_after_a_restart(memory: Memory) 
     listener.request("resources/subscribe", {"uri": "memory://knowledge-graph"})
     process = memory.resident()
     process.kill()
-    process.wait(TIMEOUT_S)
+    wait_until_dead(process)
     assert not listener.call("read_graph", {}).get("isError")
     writer.call("create_entities", entity("Ada"))
     heard = listener.notifications.get(timeout=TIMEOUT_S)

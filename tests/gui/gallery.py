@@ -132,7 +132,7 @@ async def search_pictures(gallery: Gallery, window: MainWindow) -> None:
     await gallery.take("search-dark", window, (1, 2))
     gallery.look("light")
     page.chips[page.nouns[1:]].click()  # type: ignore[attr-defined]
-    page.field.edit.setText("latency budget of the checkout")
+    page.field.edit.setText("currency rounding invoice")
     await gallery.take("filtered-to-nothing", window)
     page.widen()
     page.field.edit.setText("")

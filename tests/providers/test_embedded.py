@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 from shutil import copy
 
@@ -10,7 +11,6 @@ import numpy as np
 import pytest
 
 from kmem_desktop.errors import ProviderUnavailableError
-from kmem_desktop.providers import embedded
 from kmem_desktop.providers.embedded import MODEL_FILE, TOKENIZER_FILE, EmbeddedModel
 
 FOLDER = Path(__file__).resolve().parents[2] / "resources" / "embedding"
@@ -93,12 +93,12 @@ def test_a_megabyte_on_one_line_is_quick_because_its_end_is_not_read(model):
 
 def test_release_gives_the_model_back_and_the_next_use_loads_it_again():
     model = EmbeddedModel(FOLDER)
-    assert not model.is_loaded
+    assert not model.is_loaded()
     model.release()
     before = model.embed(TEXTS)
-    assert model.is_loaded
+    assert model.is_loaded()
     model.release()
-    assert not model.is_loaded
+    assert not model.is_loaded()
     assert model.embed(TEXTS).tobytes() == before.tobytes()
 
 
@@ -131,13 +131,15 @@ def test_without_its_files_it_is_not_available(tmp_path):
     assert not model.is_available()
     with pytest.raises(ProviderUnavailableError, match=r"model\.onnx is missing"):
         model.embed(["text"])
-    assert not model.is_loaded
+    assert not model.is_loaded()
 
 
 @pytest.mark.parametrize("missing", ["onnxruntime", "tokenizers", "numpy"])
 def test_without_a_library_it_is_not_available(missing, monkeypatch):
-    found = embedded.find_spec
-    monkeypatch.setattr(embedded, "find_spec", lambda name: name != missing and found(name) or None)
+    monkeypatch.setattr(
+        "kmem_desktop.providers.embedded.find_spec",
+        lambda name: None if name == missing else find_spec(name),
+    )
     model = EmbeddedModel(FOLDER)
     assert not model.is_available()
     with pytest.raises(ProviderUnavailableError, match=f"{missing} is not installed"):

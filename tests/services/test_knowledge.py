@@ -2,6 +2,7 @@ import json
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -199,7 +200,7 @@ async def test_an_unknown_or_absurd_id_is_not_found(services: Services, item_id:
 @pytest.mark.parametrize("field", ["title", "content", "tags", "scope", "source"])
 async def test_half_a_character_is_refused(services: Services, field: str) -> None:
     text = f"project:a lone surrogate {CONTENT[:20]} \ud800 {'x' * 20}"
-    value: object = ("tag \ud800",) if field == "tags" else text
+    value: Any = ("tag \ud800",) if field == "tags" else text
     with pytest.raises(InvalidInputError, match="surrogate"):
         await services.knowledge.store(replace(draft(), **{field: value}), ORIGIN)
     assert (await services.listing.counts()).knowledge == 0

@@ -2,7 +2,6 @@
 
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from kmem_desktop import domain
 from kmem_desktop.domain import Entity, EntityDetails
 from kmem_desktop.gui.detail.form_frame import FormFrame
 from kmem_desktop.gui.widgets.fields import Editing, Field
@@ -25,7 +24,7 @@ class EntityForm(FormFrame):
         self._observations_field = Field(
             "Observations", self._observations, hint="one a line, may be empty"
         )
-        name = Field("Name", self._name, limits=(1, domain.ENTITY_NAME_LENGTH))
+        name = Field("Name", self._name)
         column = self.area.column
         column.addWidget(self.add_field("name", name))
         column.addWidget(self.add_field("type", Field("Type", self._kind)))

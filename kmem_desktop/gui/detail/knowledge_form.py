@@ -6,7 +6,6 @@ from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
-    QAbstractSpinBox,
     QDoubleSpinBox,
     QHBoxLayout,
     QLineEdit,
@@ -61,7 +60,7 @@ class KnowledgeForm(FormFrame):
         self._confidence.setRange(*domain.CONFIDENCE)
         self._confidence.setSingleStep(0.05)
         for box in (self._priority, self._confidence):
-            box.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
+            box.lineEdit().setTextMargins(7, 0, 0, 0)
         self._build_fields()
         self.start_new(KnowledgeDraft("", "", ()), ())
 

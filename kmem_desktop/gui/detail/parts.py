@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QVBoxLayout, QWidget
 
 from kmem_desktop.domain import Explanation
+from kmem_desktop.gui.appearance import appearance, theme
 from kmem_desktop.gui.theme import Type
 from kmem_desktop.gui.widgets.controls import Button, Look
 from kmem_desktop.gui.widgets.labels import Card, Label
@@ -22,7 +23,14 @@ class ScrolledColumn(QScrollArea):
         column: Where the widgets go.
     """
 
-    def __init__(self, name: str, *, fills: bool = False, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        fills: bool = False,
+        margins: tuple[int, int, int, int] = (22, 14, 22, 24),
+        parent: QWidget | None = None,
+    ) -> None:
         """Name what is scrolled; the contents may fill the height, or stand at the top."""
         super().__init__(parent)
         self.setAccessibleName(name)
@@ -37,9 +45,14 @@ class ScrolledColumn(QScrollArea):
         around.addLayout(self.column, 1 if fills else 0)
         if not fills:
             around.addStretch(1)
-        self.column.setContentsMargins(22, 14, 22, 24)
         self.column.setSpacing(0)
         self.setWidget(inner)
+        self._margins = margins
+        appearance().changed.connect(self._on_appearance_changed)
+        self._on_appearance_changed()
+
+    def _on_appearance_changed(self) -> None:
+        self.column.setContentsMargins(*(theme().px(margin) for margin in self._margins))
 
 
 class CutText(QWidget):

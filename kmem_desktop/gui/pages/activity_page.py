@@ -131,7 +131,7 @@ class ActivityPage(Page):
     def _show(self, entries: list[HistoryEntry]) -> None:
         self.model.set_newest(entries)
         self._stack.setCurrentWidget(self.list if entries else self._empty)
-        if entries and not self.list.currentIndex().isValid():
+        if entries and not self.list.selectionModel().hasSelection():
             self.list.selectRow(0)
 
     def _load_more(self, before_id: int) -> None:

@@ -44,9 +44,8 @@ class ImportPage(Page):
         self._show_waiting("")
 
     def _build(self) -> None:
-        area = ScrolledColumn("Import report")
+        area = ScrolledColumn("Import report", margins=(20, 18, 20, 24))
         area.column.setSpacing(14)
-        area.column.setContentsMargins(20, 18, 20, 24)
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(24)
         self._grid.setVerticalSpacing(6)

@@ -57,8 +57,7 @@ class SettingsPage(Page):
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         """Lay out the page."""
         super().__init__(context, parent)
-        self._area = ScrolledColumn("Settings")
-        self._area.column.setContentsMargins(20, 0, 20, 24)
+        self._area = ScrolledColumn("Settings", margins=(20, 0, 20, 24))
         self.themes = {name: Chip(words) for name, words in _THEMES}
         self.text_size = Choice("Text size")
         self.at_login = Tick("Start kmem when I log in")

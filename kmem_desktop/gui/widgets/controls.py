@@ -58,7 +58,7 @@ class Button(QPushButton):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName(text)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         if key:
             self.setToolTip(f"{text}  ({key})")
         appearance().changed.connect(self._on_appearance_changed)
@@ -85,19 +85,21 @@ class Button(QPushButton):
 
     def sizeHint(self) -> QSize:
         look = theme()
+        size = self.minimumSizeHint()
+        if self._key:
+            width = QFontMetricsF(look.font(Type.META)).horizontalAdvance(self._key)
+            size.setWidth(size.width() + round(width) + look.px(10))
+        return size
+
+    def minimumSizeHint(self) -> QSize:
+        look = theme()
         width = 2.0 * self._padding(look)
         if self.text():
             width += QFontMetricsF(look.font(self._type)).horizontalAdvance(self.text())
-        if self._key:
-            metrics = QFontMetricsF(look.font(Type.META))
-            width += metrics.horizontalAdvance(self._key) + look.px(10)
         if self._icon_name:
             width += look.px(16) + (look.px(8) if self.text() else 0)
         height = look.px(24 if self._look is Look.LINK else 26 if self._is_small else CONTROL_PX)
         return QSize(max(round(width + 0.5), height if not self.text() else 0), height)
-
-    def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -116,7 +118,7 @@ class Button(QPushButton):
         painter.setPen(ink)
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
         painter.drawText(rect.adjusted(x, 0, 0, 0), flags, self.text())
-        if self._key:
+        if self._key and self.width() >= self.sizeHint().width():
             painter.setFont(look.font(Type.META))
             painter.setPen(ink if self._look is Look.PRIMARY else look.color("ink3"))
             right = rect.adjusted(0, 0, -self._padding(look), 0)
@@ -163,7 +165,7 @@ class IconButton(Button):
         self.setAccessibleName(name)
         self.setToolTip(name)
 
-    def sizeHint(self) -> QSize:
+    def minimumSizeHint(self) -> QSize:
         edge = theme().px(24)
         return QSize(edge, edge)
 

@@ -55,7 +55,8 @@ class Label(QLabel):
         self._on_appearance_changed()
 
     def _has_own_lines(self) -> bool:
-        return self.wordWrap() and not self.textInteractionFlags()
+        selectable = Qt.TextInteractionFlag.TextSelectableByMouse
+        return self.wordWrap() and not self.textInteractionFlags() & selectable
 
     def _line_height(self) -> int:
         return theme().px(LINE_HEIGHTS.get(self._style, LINE_PX))

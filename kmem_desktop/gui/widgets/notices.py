@@ -22,7 +22,7 @@ class NoticeLine(QWidget):
         self.setAutoFillBackground(True)
         self.setAccessibleName("Notice")
         self._ground = "panel"
-        self._words = Label("", Type.BODY_STRONG, wrap=True)
+        self._words = Label("", Type.BUTTON, wrap=True)
         self._hint = Label("", Type.BODY, "ink2", wrap=True)
         self._button = Button("")
         self._close = IconButton("close", "Close this notice")
