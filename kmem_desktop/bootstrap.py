@@ -4,14 +4,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from kmem_desktop.config import Paths
+from kmem_desktop.config import Paths, resource_path
 from kmem_desktop.events import ChangeFeed
+from kmem_desktop.providers.embedded import EmbeddedModel
 from kmem_desktop.services.activity import ActivityService
+from kmem_desktop.services.embedding import EmbeddingService
 from kmem_desktop.services.graph import GraphService
 from kmem_desktop.services.history import HistoryService
 from kmem_desktop.services.importing import ImportingService
 from kmem_desktop.services.knowledge import KnowledgeService
 from kmem_desktop.services.listing import ListingService
+from kmem_desktop.services.sessions import SessionService
 from kmem_desktop.store.database import Database
 
 
@@ -26,6 +29,8 @@ class Services:
     history: HistoryService
     listing: ListingService
     importing: ImportingService
+    sessions: SessionService
+    embedding: EmbeddingService
     activity: ActivityService
 
 
@@ -38,13 +43,21 @@ async def opened_services(paths: Paths) -> AsyncIterator[Services]:
     """
     async with Database.opened(paths.database) as database:
         feed = ChangeFeed()
-        yield Services(
-            paths=paths,
-            feed=feed,
-            knowledge=KnowledgeService(database, feed),
-            graph=GraphService(database, feed),
-            history=HistoryService(database, feed),
-            listing=ListingService(database),
-            importing=ImportingService(database, feed),
-            activity=ActivityService(),
-        )
+        model = EmbeddedModel(resource_path("embedding"))
+        embedding = EmbeddingService(database, feed, model)
+        embedding.start()
+        try:
+            yield Services(
+                paths=paths,
+                feed=feed,
+                knowledge=KnowledgeService(database, feed, embedding),
+                graph=GraphService(database, feed, embedding),
+                history=HistoryService(database, feed),
+                listing=ListingService(database, embedding),
+                importing=ImportingService(database, feed),
+                sessions=SessionService(database, feed, embedding),
+                embedding=embedding,
+                activity=ActivityService(),
+            )
+        finally:
+            await embedding.stop()

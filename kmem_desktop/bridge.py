@@ -169,6 +169,8 @@ class Bridge:
 
     def _take_leave(self) -> None:
         """End as soon as nothing is owed to the client any more."""
+        if self.state == SEEKING and self._pending:
+            return  # what was asked before the end is still to be answered, or given up
         if self._clock() >= self._leave_by:
             self._is_over = True
         elif self.state != CONNECTED:
@@ -268,6 +270,7 @@ class Bridge:
         pending, self._pending = self._pending, []
         for lines in pending:
             self._wires.to_resident(lines)
+        self._leave_by = max(self._leave_by, self._connected_at + PATIENCE_WITH_THE_LAST_ANSWERS_S)
 
     def _on_out_of_patience(self) -> None:
         if self._may_start:

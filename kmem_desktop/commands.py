@@ -173,7 +173,8 @@ def _print_report(report: ImportReport) -> None:
     for problem in report.problems:
         print(f"  line {problem.line}: {problem.message}: {printable(problem.text[:80])}")
     if report.kept_lines_path:
-        print(f"  the lines that were not understood are kept in {report.kept_lines_path}")
+        kept = printable(report.kept_lines_path)
+        print(f"  the lines that were not understood are kept in {kept}")
 
 
 def _run_connect(options: argparse.Namespace, profile: Paths) -> int:

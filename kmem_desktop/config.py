@@ -12,6 +12,17 @@ log = logging.getLogger(__name__)
 
 APP_NAME = "kmem"
 
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def resource_path(name: str) -> Path:
+    """Return where the resource file or folder with this relative name is.
+
+    Installed, resources lie in the package; in a checkout beside it.
+    """
+    installed = _PACKAGE / "resources" / name
+    return installed if installed.exists() else _PACKAGE.parent / "resources" / name
+
 
 @dataclass(frozen=True, slots=True)
 class Paths:

@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from kmem_desktop import bootstrap
 from kmem_desktop.bootstrap import Services, opened_services
 from kmem_desktop.config import Paths, paths
 from kmem_desktop.domain import Origin, OriginKind
@@ -27,8 +28,14 @@ def profile(tmp_path: Path) -> Paths:
 
 
 @pytest.fixture
-async def services(profile: Paths) -> AsyncIterator[Services]:
-    """The use cases on a fresh database."""
+def _only_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No embedding model is there: words alone decide what is found, now and at each run."""
+    monkeypatch.setattr(bootstrap, "resource_path", lambda name: tmp_path / "no-model" / name)
+
+
+@pytest.fixture
+async def services(profile: Paths, _only_words: None) -> AsyncIterator[Services]:
+    """The use cases on a fresh database, without an embedding model."""
     async with opened_services(profile) as opened:
         yield opened
 
@@ -52,5 +59,9 @@ def bad_input() -> Path:
 def leaves_nothing_open() -> Iterator[None]:
     """Fail a test that leaves a database connection or one of its threads behind."""
     yield
-    assert apsw.connections() == []
+    left = apsw.connections()
+    names = [connection.filename for connection in left]
+    for connection in left:
+        connection.close(True)  # so that one test does not fail the next
+    assert names == []
     assert [t.name for t in threading.enumerate() if t.name.startswith("kmem-")] == []

@@ -596,6 +596,16 @@ def test_answers_that_are_owed_are_delivered_before_the_end(
     assert client.wait() == 0
 
 
+def test_what_was_asked_before_the_end_is_answered_by_a_resident_that_first_has_to_start(
+    launch: Launch, address: str
+) -> None:
+    client = launch([sys.executable, "-c", ECHO_RESIDENT, address])
+    client.request(1)
+    client.stdin.close()
+    assert client.receive()["result"] == {"served": True}
+    assert client.wait() == 0
+
+
 def test_the_end_of_the_client_ends_the_wait_for_a_resident(launch: Launch) -> None:
     client = launch([sys.executable, "-c", "import sys; sys.stdin.read()"])
     assert client.end() == 0

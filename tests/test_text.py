@@ -24,7 +24,7 @@ steady = settings(max_examples=300, derandomize=True, deadline=None, database=No
         ("  Use   PNPM\tin\nthe web ", "use pnpm in the web"),
         ("Cafe\u0301", "caf\u00e9"),
         ("STRASSE straße", "strasse strasse"),
-        ("ＡＢＣ", "ａｂｃ"),
+        ("ÄÖÜ", "äöü"),
         ("", ""),
     ],
 )

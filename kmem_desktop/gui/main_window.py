@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Callable
+from functools import cached_property
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent, QShowEvent
@@ -20,21 +21,22 @@ from kmem_desktop.bootstrap import Services
 from kmem_desktop.config import SettingsFile
 from kmem_desktop.domain import HistoryEntry, Noun
 from kmem_desktop.events import Change
-from kmem_desktop.gui.actions import Actions
 from kmem_desktop.gui.appearance import appearance, theme
-from kmem_desktop.gui.command_palette import CommandPalette
 from kmem_desktop.gui.context import BY_WINDOW, Context, Undo
-from kmem_desktop.gui.key_list import KeyList
-from kmem_desktop.gui.news import News, NewsDesk
 from kmem_desktop.gui.pages.import_page import ImportPage
 from kmem_desktop.gui.pages.list_page import ListPage
 from kmem_desktop.gui.pages.page import Page
 from kmem_desktop.gui.pages.registry import PAGES
-from kmem_desktop.gui.quick_search import QuickSearch
-from kmem_desktop.gui.rail import Rail
+from kmem_desktop.gui.popups.command_palette import CommandPalette
+from kmem_desktop.gui.popups.key_list import KeyList
+from kmem_desktop.gui.popups.overlay import Overlay
+from kmem_desktop.gui.popups.quick_search import QuickSearch
+from kmem_desktop.gui.shell.actions import Actions
+from kmem_desktop.gui.shell.news import News, NewsDesk
+from kmem_desktop.gui.shell.rail import Rail
+from kmem_desktop.gui.shell.window_actions import add_window_actions
 from kmem_desktop.gui.tasks import Tasks
 from kmem_desktop.gui.widgets.notices import LiveLine, NoticeLine
-from kmem_desktop.gui.window_actions import add_window_actions
 from kmem_desktop.gui.wording import change_sentence, quoted
 from kmem_desktop.services.startup import StartupService
 
@@ -79,7 +81,6 @@ class MainWindow(QMainWindow):
         self._build()
         add_window_actions(self)
         self.palette_overlay = CommandPalette(self.actions_of_window, self)
-        self.key_list = KeyList(self.actions_of_window, self)
         self.quick_search = QuickSearch(self.context, self)
         self._news: News | None = None
         self._desk = NewsDesk(services.history, self.tasks, self._on_news, self)
@@ -125,10 +126,23 @@ class MainWindow(QMainWindow):
         """Show the quick search popup."""
         self.quick_search.open()
 
-    def quit(self) -> None:
-        """End the program, not only the window."""
+    @cached_property
+    def key_list(self) -> KeyList:
+        """The list of all keys, built when it is first asked for."""
+        return KeyList(self.actions_of_window, self)
+
+    def overlay(self, name: str) -> Overlay:
+        """Return what lies over the window: "palette" or "keys"."""
+        return self.palette_overlay if name == "palette" else self.key_list
+
+    def prepare_to_quit(self) -> None:
+        """Save what the window remembers; the next close is no hiding."""
         self._is_quitting = True
         self._save_geometry()
+
+    def quit(self) -> None:
+        """End the program, not only the window."""
+        self.prepare_to_quit()
         self._quit_program()
 
     def release(self) -> None:

@@ -18,6 +18,7 @@ QLineEdit, QPlainTextEdit, QSpinBox, QDoubleSpinBox {
     background: $panel; border: 1px solid $edge; border-radius: ${button}px;
     padding: 1px ${s8}px; min-height: ${field}px;
     selection-background-color: $accent; selection-color: $on_accent; }
+QSpinBox, QDoubleSpinBox { min-height: ${spin}px; }
 QPlainTextEdit { padding: ${s4}px; }
 QLineEdit:focus, QPlainTextEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus {
     border: 2px solid $accent; padding: 0px ${s7}px; }
@@ -62,11 +63,11 @@ def style_sheet(theme: Theme) -> str:
     bar_px = max(10, theme.px(10))
     return _SHEET.substitute(
         colors,
-        handle="#4a4d53" if theme.is_dark else "#cbc6bb",
         card=RADIUS_CARD,
         popup=RADIUS_CARD,
         button=RADIUS_BUTTON,
         field=theme.px(CONTROL_PX) - 4,
+        spin=theme.px(CONTROL_PX) - 7,
         item=theme.px(28),
         bar=bar_px,
         bar_radius=(bar_px - 6) // 2,

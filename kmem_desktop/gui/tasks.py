@@ -49,6 +49,8 @@ class Tasks:
         )
         self._running.add(task)
         task.add_done_callback(self._running.discard)
+        # A task that is given up before its first step leaves its coroutine behind.
+        task.add_done_callback(lambda _task: coroutine.close())
 
     def drop(self, topic: str) -> None:
         """Let no answer of a topic that is still awaited count."""

@@ -48,6 +48,7 @@ class Tokens:
     bad_soft: str
     mark: str
     code: str
+    handle: str
 
 
 LIGHT = Tokens(
@@ -71,6 +72,7 @@ LIGHT = Tokens(
     bad_soft="#f8e2df",
     mark="#fff0b8",
     code="#f1efe9",
+    handle="#cbc6bb",
 )
 
 DARK = Tokens(
@@ -94,12 +96,20 @@ DARK = Tokens(
     bad_soft="#43292a",
     mark="#4a3e14",
     code="#2a2c30",
+    handle="#4a4d53",
 )
 
 
 def with_more_contrast(tokens: Tokens) -> Tokens:
     """Return the tokens for people who asked their system for more contrast."""
-    return replace(tokens, ink2=tokens.ink, ink3=tokens.ink, line=tokens.edge, edge=tokens.ink)
+    return replace(
+        tokens,
+        ink2=tokens.ink,
+        ink3=tokens.ink,
+        line=tokens.edge,
+        edge=tokens.ink,
+        handle=tokens.edge,
+    )
 
 
 class Type(Enum):

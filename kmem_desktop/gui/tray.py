@@ -41,7 +41,7 @@ class Tray(QObject):
         self._login = self._add("Start at login", self._toggle_login)
         self._login.setCheckable(True)
         self.menu.addSeparator()
-        self._add("Quit kmem", window.quit)
+        self._add("Quit kmem", self._quit)
         self.icon.setContextMenu(self.menu)
         self.icon.activated.connect(self._on_activated)
         self.menu.aboutToShow.connect(self._read_login)
@@ -96,6 +96,10 @@ class Tray(QObject):
     def _new_knowledge(self) -> None:
         self._window.bring_to_front()
         self._window.new_knowledge()
+
+    def _quit(self) -> None:
+        self._window.prepare_to_quit()
+        self._quit_program()
 
     def _toggle_pause(self) -> None:
         self._activity.pause(paused=not self._activity.is_paused)

@@ -9,7 +9,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-_MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]
+_MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
 _MONTH = re.compile(
     r"\b(" + "|".join(_MONTHS) + r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b", re.IGNORECASE
 )
@@ -51,9 +64,7 @@ def understand(question: str, speakers: Sequence[str]) -> AskedFor:
     for name in named:
         meaning = _name(name).sub(" ", meaning)
     # "may" is a month only with a capital: "may I" is none.
-    months = frozenset(
-        _month_number(word) for word in _MONTH.findall(question) if word != "may"
-    )
+    months = frozenset(_month_number(word) for word in _MONTH.findall(question) if word != "may")
     return AskedFor(
         speaker=named[0] if len(named) == 1 else "",
         asks_when=bool(_ASKS_WHEN.match(question)),
@@ -64,7 +75,7 @@ def understand(question: str, speakers: Sequence[str]) -> AskedFor:
 
 
 def _name(name: str) -> re.Pattern[str]:
-    return re.compile(rf"\b{re.escape(name)}\b(?:['’]s\b)?", re.IGNORECASE)
+    return re.compile(rf"\b{re.escape(name)}\b(?:['\u2019]s\b)?", re.IGNORECASE)
 
 
 def _month_number(word: str) -> int:
@@ -84,7 +95,7 @@ def fits_date(asked: AskedFor, at: datetime) -> bool:
 
 def is_question(text: str) -> bool:
     """Return whether a text ends as a question does."""
-    return text.rstrip().endswith(("?", "？"))
+    return text.rstrip().endswith(("?", "\uff1f"))
 
 
 def count_words(text: str) -> int:

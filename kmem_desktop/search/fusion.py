@@ -3,13 +3,10 @@
     relevance = 0.28 bm25 / best bm25 + 0.72 cosine (+ priors for turns of a conversation)
 
 Both parts are exact for every candidate of either list: taking a missing one for zero loses three
-to four points, and reciprocal rank fusion is worse than bm25 alone on conversations. The cosine of a
-turn is that of its vector with its neighbours', the bm25 is over the turn and its neighbours.
-
-What each part is worth in turn recall@10 (LoCoMo, development half, categories 1 to 4; taken away
-one at a time from 0.86): neighbours .06, cosine .06, words .04, names out of the meaning .014,
-speaker .02, dates .01, length .01, question mark .005. Weights were learned on four dialogues and
-checked on the fifth, in turn; nothing around them is steep.
+to four points, and reciprocal rank fusion is worse than bm25 alone on conversations. The cosine of
+a turn is that of its vector with its neighbours', the bm25 is over the turn and its neighbours.
+Weights were learned on four of LoCoMo's dialogues and checked on the fifth, in turn; nothing around
+them is steep. `tests/benchmarks` prints what each part is worth.
 """
 
 import math
@@ -26,6 +23,7 @@ from kmem_desktop.search.conversation import (
 
 WORDS_SHARE = 0.28
 MEANING_SHARE = 0.72
+USUAL_COSINE = 0.5
 SPEAKER_PRIOR = 0.18
 WHEN_PRIOR = 0.14
 DATE_PRIOR = 0.30
@@ -54,16 +52,26 @@ def _length_prior(text: str) -> float:
 
 
 def relevance(
-    words: float, cosine: float | None, priors: Sequence[tuple[str, float]] = ()
+    words: float,
+    cosine: float | None,
+    priors: Sequence[tuple[str, float]] = (),
+    *,
+    knows_meaning: bool,
 ) -> float:
     """Return the relevance, before it is brought into 0..1.
 
     Args:
         words: bm25 by the best bm25, 0..1.
-        cosine: -1..1; None where only words were compared.
+        cosine: -1..1; None where this text has no vector (yet).
         priors: The named additions.
+        knows_meaning: Whether the other candidates are compared by meaning too.
     """
-    shared = words if cosine is None else WORDS_SHARE * words + MEANING_SHARE * cosine
+    if not knows_meaning:
+        shared = words
+    else:
+        # A text that waits for its vector is taken to be as close as its words let one expect.
+        meant = USUAL_COSINE * words if cosine is None else cosine
+        shared = WORDS_SHARE * words + MEANING_SHARE * meant
     return shared + sum(value for _, value in priors)
 
 

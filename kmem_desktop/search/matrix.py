@@ -24,7 +24,8 @@ NEIGHBOUR_SHARES = (0.3, 0.15)
 
 def to_int8(vectors: "NDArray[np.float32]") -> "NDArray[np.int8]":
     """Return normalised vectors, shape (n, dimension), as int8."""
-    return np.clip(np.rint(vectors * INT8_SCALE), -127, 127).astype(np.int8)
+    scaled = np.clip(np.rint(vectors * INT8_SCALE), -127, 127)
+    return np.asarray(scaled, np.int8)
 
 
 class VectorMatrix:
@@ -87,7 +88,7 @@ class VectorMatrix:
         return self._ids[best], cosines[best]
 
     def rows(self, document_ids: Sequence[int]) -> "NDArray[np.float32]":
-        """Return the vectors of these documents, shape (n, dimension); zeros where there is none."""
+        """Return the vectors of these documents; zeros where there is none."""
         found = np.zeros((len(document_ids), self.dimension), np.float32)
         for index, document_id in enumerate(document_ids):
             row = self._row_of.get(document_id)

@@ -92,6 +92,7 @@ def parse(text: str, *, typing: bool = False) -> ParsedQuery:
     return ParsedQuery(
         match=_expression(wanted, unwanted, open_end=open_end),
         words=tuple(words),
+        unwanted=" OR ".join(_unwanted_phrases(unwanted)),
         tags=tuple(tag.lower() for tag in fields.get("tag", ())),
         scope=_last(fields.get("scope")),
         kind=_last(fields.get("type")),
@@ -143,9 +144,13 @@ def _expression(wanted: list[str], unwanted: list[str], *, open_end: bool) -> st
     if not chosen:
         return ""
     expression = f"({' OR '.join(chosen)})"
-    for piece in unwanted[:MOST_WORDS]:
-        expression += f" NOT {_quoted(' '.join(_WORD.findall(piece)))}"
+    for phrase in _unwanted_phrases(unwanted):
+        expression += f" NOT {phrase}"
     return expression
+
+
+def _unwanted_phrases(pieces: list[str]) -> list[str]:
+    return [_quoted(" ".join(_WORD.findall(piece))) for piece in pieces[:MOST_WORDS]]
 
 
 def _terms(piece: str) -> list[str]:

@@ -22,6 +22,9 @@ GLOBAL_SCOPE_BOOST = 0.2
 TAG_BOOST = 0.1
 PRIORITY_STEP = 0.05
 MIDDLE_PRIORITY = 5
+CLOSE = 0.5
+FAR = 0.3
+"""Cosines of MiniLM: above the first people call texts alike, below the second unrelated."""
 
 
 def relevances(bm25_scores: Sequence[float]) -> list[float]:
@@ -38,6 +41,7 @@ def explain(
     scope: str | None,
     context_tags: Iterable[str],
     words: tuple[str, ...] = (),
+    cosine: float | None = None,
 ) -> Explanation:
     """Return each factor of an item's score, and the reason in words."""
     wanted_tags = {tag.lower() for tag in context_tags}
@@ -48,7 +52,7 @@ def explain(
     elif item.scope == GLOBAL_SCOPE:
         scope_boost = GLOBAL_SCOPE_BOOST
     return Explanation(
-        sentence=_sentence(words, matching_tags, scope_boost, item.priority),
+        sentence=_sentence(words, cosine, matching_tags, scope_boost, item.priority),
         words=words,
         bm25=bm25,
         relevance=relevance,
@@ -56,6 +60,7 @@ def explain(
         confidence=item.confidence,
         tag_boost=1 + len(matching_tags) * TAG_BOOST,
         scope_boost=scope_boost,
+        cosine=cosine,
     )
 
 
@@ -73,20 +78,54 @@ def score(explanation: Explanation) -> float:
 def words_sentence(words: Sequence[str]) -> str:
     """Say which words of the question an item has."""
     if not words:
-        return "Matches the question"
+        return ""
     if len(words) == 1:
         return f"Has the word {words[0]}"
     return f"Has the words {', '.join(words[:-1])} and {words[-1]}"
 
 
+_PRIOR_WORDS = {
+    "speaker": "said by the person you name",
+    "date": "said in the time you name",
+    "when": "tells a time",
+}
+
+
+def found_sentence(words: Sequence[str], cosine: float | None, priors: Sequence[str] = ()) -> str:
+    """Say why something was found."""
+    return _joined(
+        [
+            words_sentence(words),
+            _meaning_words(cosine),
+            *(_PRIOR_WORDS[name] for name in priors if name in _PRIOR_WORDS),
+        ]
+    )
+
+
+def _meaning_words(cosine: float | None) -> str:
+    if cosine is None or cosine < FAR:
+        return ""
+    return "close in meaning" if cosine >= CLOSE else "somewhat close in meaning"
+
+
 def _sentence(
-    words: Sequence[str], matching_tags: Sequence[str], scope_boost: float, priority: int
+    words: Sequence[str],
+    cosine: float | None,
+    matching_tags: Sequence[str],
+    scope_boost: float,
+    priority: int,
 ) -> str:
-    parts = [words_sentence(words)]
+    parts = [words_sentence(words), _meaning_words(cosine)]
     if matching_tags:
         parts.append(f"tagged {', '.join(matching_tags)}")
     if scope_boost == SAME_SCOPE_BOOST:
         parts.append("same project")
     if priority != MIDDLE_PRIORITY:
         parts.append(f"priority {priority}")
-    return "; ".join(parts) + "."
+    return _joined(parts)
+
+
+def _joined(parts: Sequence[str]) -> str:
+    said = [part for part in parts if part] or ["Matches the question"]
+    sentence = "; ".join(said)
+    return f"{sentence[0].upper()}{sentence[1:]}."

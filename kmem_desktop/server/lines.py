@@ -98,6 +98,8 @@ class LineSession:
             async for line in self._lines:
                 if line.strip() and (message := self._parse(line)) is not None:
                     await inbox.send(message)
+            # The end of the inbox cancels what is still being worked on.
+            await self.settle()
 
     def _parse(self, line: bytes) -> SessionMessage | None:
         try:

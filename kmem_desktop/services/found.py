@@ -1,16 +1,37 @@
 """From a query to ranked hits on one snapshot: parse, look up, rank, and say why."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from kmem_desktop.domain import KnowledgeHit, KnowledgeQuery, KnowledgeResults
-from kmem_desktop.search import ranking
+from kmem_desktop.domain import (
+    Entry,
+    EntryQuery,
+    Explanation,
+    KnowledgeHit,
+    KnowledgeItem,
+    KnowledgeQuery,
+    KnowledgeResults,
+    Noun,
+    Role,
+    Turn,
+)
+from kmem_desktop.search import fusion, ranking
+from kmem_desktop.search.conversation import AskedFor, understand
 from kmem_desktop.search.query import ParsedQuery, parse
+from kmem_desktop.services.embedding import Meaning
 from kmem_desktop.store import fulltext
+from kmem_desktop.store import graph as graph_rows
 from kmem_desktop.store import knowledge as knowledge_rows
+from kmem_desktop.store import sessions as session_rows
 from kmem_desktop.store.connection import Connection
+from kmem_desktop.store.graph import GraphText
 
 CANDIDATE_COUNT = 100
+ENTRY_CANDIDATE_COUNT = 150
+CLOSE_COUNT = 150
+"""At most so many candidates come from meaning alone."""
+LEAST_COSINE = 0.2
+"""Without a word in common, less than this is no likeness at all."""
 
 
 def marked_ranges(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
@@ -52,7 +73,60 @@ def matched_words(marked: Sequence[str]) -> tuple[str, ...]:
     return tuple(words)
 
 
-def candidates(
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A document that a search found.
+
+    Attributes:
+        id: Its id.
+        noun: What it is.
+        bm25: Its lexical score; 0 where no word matched.
+        cosine: How close in meaning; None where only words were compared.
+        priors: Named additions for turns of a conversation.
+        relevance: 0..1.
+        turn: The turn, where it is one.
+    """
+
+    id: int
+    noun: Noun
+    bm25: float
+    cosine: float | None
+    priors: tuple[tuple[str, float], ...]
+    relevance: float
+    turn: Turn | None = None
+
+
+def ranked(
+    connection: Connection,
+    parsed: ParsedQuery,
+    filters: fulltext.Filters,
+    meaning: Meaning | None,
+    asked: AskedFor,
+    limit: int = CANDIDATE_COUNT,
+) -> list[Hit]:
+    """Return what a query finds, best first: words and meaning, each exact on all candidates.
+
+    Args:
+        connection: A snapshot.
+        parsed: The query.
+        filters: What hits must be.
+        meaning: The question's meaning; None to compare words alone.
+        asked: What the question asks of a conversation.
+        limit: So many candidates by words, and at most as many by meaning.
+    """
+    lexical = lexical_candidates(connection, parsed, filters, limit)
+    bm25 = {row.id: row.bm25 for row in lexical}
+    nouns = {row.id: row.noun for row in lexical}
+    if meaning is not None and parsed.words:
+        close = _close(connection, parsed, filters, meaning, min(limit, CLOSE_COUNT))
+        added = [document_id for document_id in close if document_id not in nouns]
+        nouns.update((document_id, close[document_id]) for document_id in added)
+        if parsed.match and added:
+            bm25.update(fulltext.scores(connection, parsed.match, ranking.COLUMN_WEIGHTS, added))
+    return _scored(connection, nouns, bm25, meaning, asked)
+
+
+def lexical_candidates(
     connection: Connection, parsed: ParsedQuery, filters: fulltext.Filters, limit: int
 ) -> list[fulltext.Candidate]:
     """Return the best lexical matches; none for a query without anything to look up."""
@@ -61,8 +135,64 @@ def candidates(
     return fulltext.candidates(connection, parsed.match, filters, ranking.COLUMN_WEIGHTS, limit)
 
 
+def _close(
+    connection: Connection,
+    parsed: ParsedQuery,
+    filters: fulltext.Filters,
+    meaning: Meaning,
+    limit: int,
+) -> dict[int, Noun]:
+    """Return the documents closest in meaning that pass the filters and have nothing unwanted."""
+    count = limit * 4
+    while True:
+        ids = meaning.nearest(count)
+        passing = fulltext.passing(connection, filters, ids)
+        if len(passing) >= limit or len(ids) < count:
+            break
+        count *= 8
+    if parsed.unwanted:
+        weights = ranking.COLUMN_WEIGHTS
+        unwanted = fulltext.scores(connection, parsed.unwanted, weights, list(passing))
+        passing = {i: noun for i, noun in passing.items() if i not in unwanted}
+    chosen = [document_id for document_id in ids if document_id in passing][:limit]
+    return {document_id: passing[document_id] for document_id in chosen}
+
+
+def _scored(
+    connection: Connection,
+    nouns: Mapping[int, Noun],
+    bm25: Mapping[int, float],
+    meaning: Meaning | None,
+    asked: AskedFor,
+) -> list[Hit]:
+    turn_ids = [document_id for document_id, noun in nouns.items() if noun is Noun.TURN]
+    turns = session_rows.get_turns(connection, turn_ids) if turn_ids else {}
+    cosines: Mapping[int, float] = {}
+    if meaning is not None:
+        neighbours = session_rows.neighbours(connection, turn_ids) if turn_ids else []
+        cosines = meaning.cosines(list(nouns), neighbours)
+    best_bm25 = max(bm25.values(), default=0.0)
+    hits = {}
+    for document_id, noun in nouns.items():
+        words = bm25.get(document_id, 0.0)
+        cosine = cosines.get(document_id)
+        if not words and (cosine is None or cosine < LEAST_COSINE):
+            continue
+        turn = turns.get(document_id)
+        priors = fusion.turn_priors(asked, turn) if turn else ()
+        share = words / best_bm25 if best_bm25 > 0 else 0.0
+        relevance = fusion.relevance(share, cosine, priors, knows_meaning=meaning is not None)
+        hits[document_id] = Hit(document_id, noun, words, cosine, priors, relevance, turn)
+    bounded = fusion.bounded({i: hit.relevance for i, hit in hits.items()})
+    scored = [replace(hit, relevance=bounded[i]) for i, hit in hits.items()]
+    return sorted(scored, key=lambda hit: (-hit.relevance, hit.id))
+
+
 def knowledge(
-    connection: Connection, query: KnowledgeQuery, filters: fulltext.Filters
+    connection: Connection,
+    query: KnowledgeQuery,
+    filters: fulltext.Filters,
+    meaning: Meaning | None = None,
 ) -> KnowledgeResults:
     """Return the knowledge that answers a checked query, best first."""
     parsed = parse(query.text)
@@ -74,34 +204,44 @@ def knowledge(
         before=parsed.before,
         after=parsed.after,
     )
-    rows = candidates(connection, parsed, filters, CANDIDATE_COUNT)
-    items = knowledge_rows.get_many(connection, [row.id for row in rows])
-    relevances = ranking.relevances([row.bm25 for row in rows])
-    hits = []
-    for row, relevance in zip(rows, relevances, strict=True):
-        explanation = ranking.explain(
-            items[row.id],
-            row.bm25,
-            relevance,
-            scope=query.scope,
-            context_tags=query.context_tags,
-        )
-        hits.append(KnowledgeHit(items[row.id], ranking.score(explanation), explanation))
+    found = ranked(connection, parsed, filters, meaning, understand(query.text, ()))
+    items = knowledge_rows.get_many(connection, [hit.id for hit in found])
+    # The boosts are added to what is 1 for the best: else they would weigh more in weak results.
+    best_relevance = max((hit.relevance for hit in found), default=0.0) or 1.0
+    hits = [
+        _knowledge_hit(replace(hit, relevance=hit.relevance / best_relevance), items[hit.id], query)
+        for hit in found
+    ]
     hits.sort(key=lambda hit: (-hit.score, hit.item.id))
-    total = len(rows)
-    if total == CANDIDATE_COUNT:
-        total = fulltext.count(connection, parsed.match, filters)
+    total = len(hits)
+    if parsed.match and total >= CANDIDATE_COUNT:
+        total = max(total, fulltext.count(connection, parsed.match, filters))
     best = _with_words(connection, parsed, hits[: query.limit], query)
     return KnowledgeResults(tuple(best), total, query.text)
+
+
+def _knowledge_hit(
+    hit: Hit, item: KnowledgeItem, query: KnowledgeQuery, words: tuple[str, ...] = ()
+) -> KnowledgeHit:
+    explanation = ranking.explain(
+        item,
+        hit.bm25,
+        hit.relevance,
+        scope=query.scope,
+        context_tags=query.context_tags,
+        words=words,
+        cosine=hit.cosine,
+    )
+    return KnowledgeHit(item, ranking.score(explanation), explanation)
 
 
 def _with_words(
     connection: Connection, parsed: ParsedQuery, hits: list[KnowledgeHit], query: KnowledgeQuery
 ) -> list[KnowledgeHit]:
     """Name the words that matched, for the few hits that are shown."""
-    if not hits:
-        return []
-    marked = fulltext.marked(connection, parsed.match, [hit.item.id for hit in hits])
+    marked: dict[int, fulltext.Marked] = {}
+    if hits and parsed.match:
+        marked = fulltext.marked(connection, parsed.match, [hit.item.id for hit in hits])
     named = []
     for hit in hits:
         texts = marked.get(hit.item.id)
@@ -113,6 +253,109 @@ def _with_words(
             scope=query.scope,
             context_tags=query.context_tags,
             words=words,
+            cosine=hit.explanation.cosine,
         )
         named.append(KnowledgeHit(hit.item, hit.score, explanation))
     return named
+
+
+def entries(
+    connection: Connection,
+    query: EntryQuery,
+    session_id: int | None,
+    asked: AskedFor,
+    meaning: Meaning | None = None,
+) -> tuple[list[Entry], int]:
+    """Return everything remembered that answers a checked query, best first, and how many."""
+    parsed = parse(query.text)
+    filters = fulltext.Filters(
+        nouns=(Noun.KNOWLEDGE, Noun.TURN, Noun.OBSERVATION, Noun.ENTITY),
+        scopes=(parsed.scope,) if parsed.scope else (),
+        tags=(*parsed.tags, *query.tags),
+        kind=parsed.kind,
+        before=parsed.before,
+        after=parsed.after,
+        session_id=session_id,
+        types=query.types,
+    )
+    hits = [
+        hit
+        for hit in ranked(connection, parsed, filters, meaning, asked, ENTRY_CANDIDATE_COUNT)
+        if hit.relevance >= query.min_relevance
+    ]
+    shown = hits[: query.limit]
+    marked: dict[int, fulltext.Marked] = {}
+    if shown and parsed.match:
+        marked = fulltext.marked(connection, parsed.match, [hit.id for hit in shown])
+    texts = found_texts(connection, shown)
+    return [
+        _entry(hit, texts[hit.id], marked.get(hit.id)) for hit in shown if hit.id in texts
+    ], len(hits)
+
+
+def found_texts(
+    connection: Connection, hits: Sequence[Hit]
+) -> dict[int, Turn | KnowledgeItem | GraphText]:
+    """Return what the hits stand for."""
+    texts: dict[int, Turn | KnowledgeItem | GraphText] = {
+        hit.id: hit.turn for hit in hits if hit.turn is not None
+    }
+    texts.update(
+        knowledge_rows.get_many(connection, [hit.id for hit in hits if hit.noun is Noun.KNOWLEDGE])
+    )
+    graph_nouns = (Noun.ENTITY, Noun.OBSERVATION)
+    texts.update(graph_rows.texts(connection, [hit.id for hit in hits if hit.noun in graph_nouns]))
+    return texts
+
+
+def _entry(
+    hit: Hit, text: Turn | KnowledgeItem | GraphText, marked: fulltext.Marked | None
+) -> Entry:
+    words = matched_words((marked.title, marked.snippet)) if marked else ()
+    explanation = Explanation(
+        sentence=ranking.found_sentence(words, hit.cosine, [name for name, _ in hit.priors]),
+        words=words,
+        bm25=hit.bm25,
+        relevance=hit.relevance,
+        cosine=hit.cosine,
+        priors=hit.priors,
+    )
+    if isinstance(text, Turn):
+        return Entry(
+            id=hit.id,
+            uuid=text.uuid,
+            type="question" if text.role is Role.USER else "answer",
+            title=text.session_title,
+            content=text.text,
+            tags=(),
+            session_uuid=text.session_uuid,
+            at=text.at,
+            relevance=hit.relevance,
+            explanation=explanation,
+            metadata=text.metadata,
+        )
+    if isinstance(text, KnowledgeItem):
+        return Entry(
+            id=hit.id,
+            uuid=text.uuid,
+            type=text.category.value,
+            title=text.title,
+            content=text.content,
+            tags=text.tags,
+            session_uuid="",
+            at=text.updated_at,
+            relevance=hit.relevance,
+            explanation=explanation,
+        )
+    return Entry(
+        id=hit.id,
+        uuid=text.uuid,
+        type="entity",
+        title=text.name,
+        content=text.content,
+        tags=(),
+        session_uuid="",
+        at=text.updated_at,
+        relevance=hit.relevance,
+        explanation=explanation,
+    )

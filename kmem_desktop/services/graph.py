@@ -20,8 +20,10 @@ from kmem_desktop.domain import (
 )
 from kmem_desktop.errors import NotFoundError
 from kmem_desktop.events import Change, ChangeFeed
+from kmem_desktop.search.conversation import understand
 from kmem_desktop.search.query import parse
 from kmem_desktop.services import found
+from kmem_desktop.services.embedding import EmbeddingService, Meaning
 from kmem_desktop.services.graph_pages import PageLimit, page_of_entities, page_of_graph
 from kmem_desktop.services.validation import Problems
 from kmem_desktop.store import fulltext, history
@@ -36,10 +38,11 @@ SEARCH_ENTITY_COUNT = 100
 class GraphService:
     """What can be done with the knowledge graph."""
 
-    def __init__(self, database: Database, feed: ChangeFeed) -> None:
-        """Work on `database` and tell `feed` what changed."""
+    def __init__(self, database: Database, feed: ChangeFeed, embedding: EmbeddingService) -> None:
+        """Work on `database`, tell `feed` what changed, and compare meaning by `embedding`."""
         self._database = database
         self._feed = feed
+        self._embedding = embedding
 
     async def create_entities(
         self, entities: Sequence[Entity], origin: Origin
@@ -232,7 +235,8 @@ class GraphService:
         Words are looked up in names, types and observations. Where no word is found, a text that
         contains the whole query is (the reference server's only way).
         """
-        return await self._page(lambda c: _matching_entities(c, text), cursor, limit)
+        meaning = await self._embedding.meaning_of(text)
+        return await self._page(lambda c: _matching_entities(c, text, meaning), cursor, limit)
 
     async def _page(
         self, choose: Callable[[Connection], list[int]], cursor: str | None, limit: PageLimit
@@ -343,10 +347,12 @@ def _require(connection: Connection, entity_id: int) -> EntityDetails:
     return details
 
 
-def _matching_entities(connection: Connection, text: str) -> list[int]:
+def _matching_entities(connection: Connection, text: str, meaning: Meaning | None) -> list[int]:
     parsed = parse(text)
     filters = fulltext.Filters(nouns=(Noun.ENTITY, Noun.OBSERVATION))
-    rows = found.candidates(connection, parsed, filters, SEARCH_ENTITY_COUNT * 5)
+    rows = found.ranked(
+        connection, parsed, filters, meaning, understand(text, ()), SEARCH_ENTITY_COUNT * 3
+    )
     owners = graph_rows.entities_of_observations(
         connection, [row.id for row in rows if row.noun is Noun.OBSERVATION]
     )

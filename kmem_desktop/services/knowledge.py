@@ -20,6 +20,7 @@ from kmem_desktop.domain import (
 from kmem_desktop.errors import DuplicateError, InvalidInputError, NotFoundError
 from kmem_desktop.events import Change, ChangeFeed
 from kmem_desktop.services import found
+from kmem_desktop.services.embedding import EmbeddingService
 from kmem_desktop.services.validation import checked_draft, checked_query
 from kmem_desktop.store import fulltext, history
 from kmem_desktop.store import knowledge as knowledge_rows
@@ -32,10 +33,11 @@ LARGEST_ID = 2**63 - 1
 class KnowledgeService:
     """What can be done with knowledge."""
 
-    def __init__(self, database: Database, feed: ChangeFeed) -> None:
-        """Work on `database` and tell `feed` what changed."""
+    def __init__(self, database: Database, feed: ChangeFeed, embedding: EmbeddingService) -> None:
+        """Work on `database`, tell `feed` what changed, and compare meaning by `embedding`."""
         self._database = database
         self._feed = feed
+        self._embedding = embedding
 
     async def store(self, draft: KnowledgeDraft, origin: Origin) -> KnowledgeItem:
         """Check, normalise and store a draft; when this returns it is on the disk.
@@ -185,8 +187,9 @@ class KnowledgeService:
             category=tidy.category,
             min_confidence=tidy.min_confidence,
         )
+        meaning = await self._embedding.meaning_of(tidy.text)
         return await self._database.read(
-            lambda connection: found.knowledge(connection, tidy, filters)
+            lambda connection: found.knowledge(connection, tidy, filters, meaning)
         )
 
 

@@ -3,7 +3,7 @@
 import time
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from kmem_desktop.domain import (
@@ -14,8 +14,10 @@ from kmem_desktop.domain import (
     Row,
 )
 from kmem_desktop.search import ranking
+from kmem_desktop.search.conversation import understand
 from kmem_desktop.search.query import ParsedQuery, parse
 from kmem_desktop.services import found
+from kmem_desktop.services.embedding import EmbeddingService, Meaning
 from kmem_desktop.store import fulltext
 from kmem_desktop.store import graph as graph_rows
 from kmem_desktop.store import knowledge as knowledge_rows
@@ -66,13 +68,17 @@ class Listing:
 class ListingService:
     """Answers the window's lists."""
 
-    def __init__(self, database: Database) -> None:
-        """Read from `database`."""
+    def __init__(self, database: Database, embedding: EmbeddingService) -> None:
+        """Read from `database` and compare meaning by `embedding`."""
         self._database = database
+        self._embedding = embedding
 
     async def show(self, view: View) -> Listing:
         """Return which rows a view shows. Never raises for anything that was typed."""
-        return await self._database.read(lambda connection: _list(connection, view))
+        meaning = None
+        if view.text.strip():
+            meaning = await self._embedding.meaning_of(view.text, wait=False)
+        return await self._database.read(lambda connection: _list(connection, view, meaning))
 
     async def rows(self, listing: Listing, ids: Sequence[int]) -> list[Row]:
         """Return the text of some rows of a listing; rows that were deleted since are left out."""
@@ -87,7 +93,7 @@ class ListingService:
         return await self._database.foreign_version()
 
 
-def _list(connection: Connection, view: View) -> Listing:
+def _list(connection: Connection, view: View, meaning: Meaning | None) -> Listing:
     started = time.perf_counter()
     parsed = parse(view.text, typing=True)
     filters = fulltext.Filters(
@@ -100,7 +106,7 @@ def _list(connection: Connection, view: View) -> Listing:
     )
     explanations: dict[int, Explanation] = {}
     if parsed.match:
-        explanations, nouns = _ranked(connection, parsed, filters)
+        explanations, nouns = _ranked(connection, parsed, filters, meaning, view.text)
     elif parsed.has_filters or not view.text.strip():
         nouns = dict(fulltext.newest(connection, filters, EVERYTHING))
     else:
@@ -116,32 +122,28 @@ def _list(connection: Connection, view: View) -> Listing:
 
 
 def _ranked(
-    connection: Connection, parsed: ParsedQuery, filters: fulltext.Filters
+    connection: Connection,
+    parsed: ParsedQuery,
+    filters: fulltext.Filters,
+    meaning: Meaning | None,
+    text: str,
 ) -> tuple[dict[int, Explanation], dict[int, Noun]]:
     """Return matches best first, observations folded into their entity."""
     nouns = filters.nouns
     if Noun.ENTITY in nouns:
         nouns = (*nouns, Noun.OBSERVATION)
-    widened = fulltext.Filters(
-        nouns=nouns,
-        scopes=filters.scopes,
-        tags=filters.tags,
-        kind=filters.kind,
-        before=filters.before,
-        after=filters.after,
-    )
-    rows = found.candidates(connection, parsed, widened, MOST_RESULTS)
+    widened = replace(filters, nouns=nouns)
+    rows = found.ranked(connection, parsed, widened, meaning, understand(text, ()), MOST_RESULTS)
     owners = graph_rows.entities_of_observations(
         connection, [row.id for row in rows if row.noun is Noun.OBSERVATION]
     )
-    relevances = ranking.relevances([row.bm25 for row in rows])
     explanations: dict[int, Explanation] = {}
     shown: dict[int, Noun] = {}
-    for row, relevance in zip(rows, relevances, strict=True):
+    for row in rows:
         row_id = owners.get(row.id, row.id)
         if row_id not in shown:
             shown[row_id] = Noun.KNOWLEDGE if row.noun is Noun.KNOWLEDGE else Noun.ENTITY
-            explanations[row_id] = Explanation("", (), row.bm25, relevance)
+            explanations[row_id] = Explanation("", (), row.bm25, row.relevance, cosine=row.cosine)
     return explanations, shown
 
 
@@ -230,10 +232,11 @@ def _marked_row(row: Row, title: str, snippet: str, score: Explanation | None) -
     explanation = None
     if score is not None:
         explanation = Explanation(
-            sentence=ranking.words_sentence(words) + ".",
+            sentence=ranking.found_sentence(words, score.cosine),
             words=words,
             bm25=score.bm25,
             relevance=score.relevance,
+            cosine=score.cosine,
         )
     return Row(
         id=row.id,

@@ -56,6 +56,10 @@ class Problems:
         """Start with nothing wrong."""
         self._found: list[dict[str, str]] = []
 
+    def __bool__(self) -> bool:
+        """Return whether something is wrong."""
+        return bool(self._found)
+
     def add(self, field: str, message: str) -> None:
         """Note that `field` is wrong."""
         self._found.append({"field": field, "message": message})

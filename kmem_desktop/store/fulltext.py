@@ -1,7 +1,7 @@
 """The full-text index: candidates for an FTS5 expression, and what of a text matched."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -181,6 +181,7 @@ def _conditions(filters: Filters) -> tuple[str, list[Any]]:
         add("d.updated_at < ?", filters.before.isoformat())
     if filters.after is not None:
         add("d.updated_at >= ?", filters.after.isoformat())
+    _add_entry_conditions(filters, add)
     if filters.category is not None or filters.min_confidence > 0:
         add(
             "EXISTS (SELECT 1 FROM knowledge WHERE id = d.id AND confidence >= ?"
@@ -189,6 +190,10 @@ def _conditions(filters: Filters) -> tuple[str, list[Any]]:
             filters.category,
             filters.category,
         )
+    return text, values
+
+
+def _add_entry_conditions(filters: Filters, add: Callable[..., None]) -> None:
     if filters.session_id is not None:
         add("d.id IN (SELECT id FROM turns WHERE session_id = ?)", filters.session_id)
     if filters.types:
@@ -199,4 +204,3 @@ def _conditions(filters: Filters) -> tuple[str, list[Any]]:
             f" FROM turns WHERE id = d.id), d.noun) IN ({marks})",
             *filters.types,
         )
-    return text, values

@@ -7,12 +7,30 @@ observation to an entity that has a thousand costs what adding the first one did
 import json
 import uuid as uuids
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from kmem_desktop.domain import Entity, EntityDetails, Noun, Relation
 from kmem_desktop.store import documents
 from kmem_desktop.store.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class GraphText:
+    """An entity, or one of its observations, as a search shows it.
+
+    Attributes:
+        uuid: The UUID of the entity or the observation.
+        name: The entity's name.
+        content: The observation, or the entity's type.
+        updated_at: When it was last changed.
+    """
+
+    uuid: str
+    name: str
+    content: str
+    updated_at: datetime
 
 
 def insert_entity(
@@ -230,6 +248,19 @@ def row_facts(connection: Connection, ids: Iterable[int]) -> list[tuple[Any, ...
         " WHERE e.id IN (SELECT value FROM json_each(?))"
     )
     return connection.execute(query, (json.dumps(list(ids)),)).fetchall()
+
+
+def texts(connection: Connection, ids: Iterable[int]) -> dict[int, GraphText]:
+    """Return what these entities and observations say."""
+    query = (
+        "SELECT d.id, coalesce(e.uuid, o.uuid), d.title, d.body, d.updated_at FROM documents AS d"
+        " LEFT JOIN entities AS e ON e.id = d.id LEFT JOIN observations AS o ON o.id = d.id"
+        " WHERE d.id IN (SELECT value FROM json_each(?))"
+    )
+    rows = connection.execute(query, (json.dumps(list(ids)),))
+    return {
+        row[0]: GraphText(row[1], row[2], row[3], datetime.fromisoformat(row[4])) for row in rows
+    }
 
 
 def observations_of(connection: Connection, entity_ids: Iterable[int]) -> dict[int, int]:

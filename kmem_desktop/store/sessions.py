@@ -81,12 +81,12 @@ def append(
     """Add turns to the end of a session; return their ids."""
     earlier = _last_texts(connection, session.id)
     texts = [text for _, text in earlier] + [turn.text for turn in turns]
-    ids = []
+    ids: list[int] = []
     for index, turn in enumerate(turns, start=len(earlier)):
         ids.append(_insert_turn(connection, session, turn, len(ids), _context(texts, index), now))
-    for index, (turn_id, _) in enumerate(earlier):
+    for turn_id, _ in earlier:
         documents.set_context(
-            connection, turn_id, _context_of_earlier(connection, turn_id, session)
+            connection, turn_id, _context_around(connection, turn_id)
         )
     connection.execute(
         "UPDATE sessions SET last_active = ?, entry_count = entry_count + ?,"
@@ -151,7 +151,7 @@ def _context(texts: Sequence[str], index: int) -> str:
     return "\n".join(around)
 
 
-def _context_of_earlier(connection: Connection, turn_id: int, session: SessionRow) -> str:
+def _context_around(connection: Connection, turn_id: int) -> str:
     rows = connection.execute(
         "SELECT substr(d.body, 1, ?) FROM turns AS here JOIN turns AS t"
         " ON t.session_id = here.session_id AND t.id <> here.id"
@@ -180,7 +180,8 @@ def neighbours(connection: Connection, ids: Iterable[int]) -> list[tuple[int, in
         " AND t.position BETWEEN here.position - ? AND here.position + ?"
         " WHERE here.id IN (SELECT value FROM json_each(?))"
     )
-    return connection.execute(query, (NEIGHBOURS, NEIGHBOURS, json.dumps(list(ids)))).fetchall()
+    rows = connection.execute(query, (NEIGHBOURS, NEIGHBOURS, json.dumps(list(ids))))
+    return [(row[0], row[1], row[2]) for row in rows]
 
 
 def speakers(connection: Connection) -> list[str]:

@@ -1,5 +1,7 @@
 """Words and steps that several tests of the window share."""
 
+from collections.abc import Callable
+
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit
 from pytestqt.qtbot import QtBot
@@ -47,7 +49,7 @@ def wait_for_titles(qtbot: QtBot, page: ListPage, *expected: str) -> None:
     qtbot.waitUntil(lambda: titles(page) == list(expected), timeout=WAIT_MS)
 
 
-def wait_for(qtbot: QtBot, condition: object) -> None:
+def wait_for(qtbot: QtBot, condition: Callable[[], bool]) -> None:
     qtbot.waitUntil(condition, timeout=WAIT_MS)
 
 

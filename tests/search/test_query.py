@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kmem_desktop.bootstrap import Services
 from kmem_desktop.domain import Noun
 from kmem_desktop.search.query import MOST_WORDS, STOP_WORDS, parse
+from kmem_desktop.search.ranking import COLUMN_WEIGHTS
 from kmem_desktop.services.listing import View
 from kmem_desktop.store import fulltext
 from kmem_desktop.store.connection import Connection
@@ -91,7 +92,7 @@ QUERIES = st.one_of(
 
 
 @given(text=QUERIES, typing=st.booleans())
-@settings(max_examples=2500, derandomize=True, deadline=None, database=None)
+@settings(max_examples=2000, derandomize=True, deadline=None, database=None)
 def test_no_text_is_a_syntax_error_or_finds_everything(
     diverse: Connection, text: str, typing: bool
 ) -> None:
@@ -99,7 +100,7 @@ def test_no_text_is_a_syntax_error_or_finds_everything(
 
 
 @given(text=st.text(alphabet=st.characters(exclude_categories=()), min_size=1, max_size=4))
-@settings(max_examples=1500, derandomize=True, deadline=None, database=None)
+@settings(max_examples=1000, derandomize=True, deadline=None, database=None)
 def test_no_character_is_a_syntax_error(diverse: Connection, text: str) -> None:
     assert count(diverse, f"fox {text} -{text}") < len(DIVERSE)
     assert count(diverse, text * 3) < len(DIVERSE)
@@ -246,7 +247,7 @@ def test_a_text_is_found_by_its_words_and_their_parts(
 ) -> None:
     match = parse(query).match
     rows = fulltext.candidates(
-        diverse, match, fulltext.Filters(nouns=(Noun.KNOWLEDGE,)), (10.0, 5.0, 1.0, 1.0), 20
+        diverse, match, fulltext.Filters(nouns=(Noun.KNOWLEDGE,)), COLUMN_WEIGHTS, 20
     )
     bodies = [diverse.execute("SELECT body FROM documents WHERE id = ?", (r.id,)).get for r in rows]
     assert any(text in str(body) for body in bodies)

@@ -35,7 +35,8 @@ def scored(item: KnowledgeItem = ITEM, relevance: float = 1.0, **query: object) 
 
 
 def test_the_title_weighs_ten_the_content_five_and_tags_one() -> None:
-    assert ranking.COLUMN_WEIGHTS[:3] == (10.0, 5.0, 1.0)
+    title, content, tags = ranking.COLUMN_WEIGHTS[:3]
+    assert (title / tags, content / tags) == (10.0, 5.0)
 
 
 @pytest.mark.parametrize(("priority", "boost"), [(1, 0.8), (5, 1.0), (6, 1.05), (10, 1.25)])
@@ -124,7 +125,7 @@ def test_the_reason_says_words_tags_scope_and_priority() -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ((), "Matches the question"),
+        ((), ""),
         (("a",), "Has the word a"),
         (("a", "b", "c"), "Has the words a, b and c"),
     ],

@@ -1,6 +1,6 @@
 """A simulator of power cuts: what is on the disk when the power fails between any two operations.
 
-A VFS records every write, truncation, sync and deletion while kmem's own services store things
+A VFS records every write, truncation, sync and deletion while kmem's own functions store things
 through it. Then, for a cut after each recorded operation, the disk is rebuilt: what was synced is
 there, and of what was not synced nothing, everything, a random part, or a random part in torn or
 garbled sectors of 512 bytes. kmem opens what is left and has to find one of the states that it
@@ -18,28 +18,38 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import apsw
 
-from kmem_desktop.domain import Entity, KnowledgeDraft, Origin, OriginKind, Relation
+from kmem_desktop.domain import (
+    Action,
+    Category,
+    Entity,
+    KnowledgeItem,
+    Noun,
+    Origin,
+    OriginKind,
+    Relation,
+)
 from kmem_desktop.errors import StoreError
-from kmem_desktop.events import ChangeFeed
-from kmem_desktop.services.graph import GraphService
-from kmem_desktop.services.knowledge import KnowledgeService
-from kmem_desktop.store import documents, fulltext
+from kmem_desktop.services import graph
+from kmem_desktop.store import documents, fulltext, history, knowledge
+from kmem_desktop.store import graph as graph_rows
 from kmem_desktop.store.connection import Connection, open_connection
 from kmem_desktop.store.database import Database
 from kmem_desktop.store.migrations import prepare_database
 
 SECTOR_BYTES = 512
 WAYS = ("none", "all", "some", "torn")
-TABLES = ("meta", "migrations", "documents", "knowledge", "entities", "observations", "relations")
 ORIGIN = Origin(OriginKind.CLIENT, "power cut")
+NOW = datetime(2026, 5, 3, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,40 +214,72 @@ async def _work(
 
         await database._on(database._writer_thread, adjust)
         await acknowledged()
-        knowledge = KnowledgeService(database, ChangeFeed())
-        graph = GraphService(database, ChangeFeed())
         for step in range(steps):
-            async for _ in _changes(knowledge, graph, step):
+            for change in _changes(step):
+                await database.write(change)
                 await acknowledged()
 
 
-async def _changes(
-    knowledge: KnowledgeService, graph: GraphService, step: int
-) -> AsyncIterator[None]:
-    """Make the changes of one round, and stop after each one that was acknowledged."""
+def _changes(step: int) -> list[Callable[[Connection], object]]:
+    """Return the changes of one round, each for a transaction of its own."""
     text = f"Round {step} of the workload stores this text. " * (2 + step % 5)
-    item = await knowledge.store(
-        KnowledgeDraft(f"Item of round {step}", text, ("cut", f"r{step}")), ORIGIN
-    )
-    yield
     names = (f"Node {step}", f"Leaf {step}")
-    await graph.create_entities([Entity(name, "thing", (text, name)) for name in names], ORIGIN)
-    yield
-    await graph.create_relations([Relation(*names, "holds")], ORIGIN)
-    yield
+    item = KnowledgeItem(
+        id=step * 1000 + 1,
+        uuid=str(uuid.UUID(int=step)),
+        title=f"Item of round {step}",
+        content=text,
+        tags=("cut", f"r{step}"),
+        scope="global",
+        category=Category.RULE,
+        priority=5,
+        confidence=0.8,
+        source="manual",
+        stored_by="power cut",
+        created_at=NOW,
+        updated_at=NOW,
+    )
+
+    def store(connection: Connection) -> None:
+        knowledge.insert(connection, item)
+        _note(connection, Action.CREATED, item)
+
+    def add_entities(connection: Connection) -> None:
+        for name in names:
+            graph.add_entity(connection, Entity(name, "thing", (text, name)), ORIGIN, NOW)
+
+    def relate(connection: Connection) -> None:
+        graph.add_relation(connection, Relation(*names, "holds"), ORIGIN, NOW)
+
+    def update(connection: Connection) -> None:
+        knowledge.replace(connection, replace(item, content=text + "It was changed."))
+        _note(connection, Action.UPDATED, item)
+
+    def delete(connection: Connection) -> None:
+        knowledge.delete(connection, item.id)
+        _note(connection, Action.DELETED, item)
+
+    def remove_entity(connection: Connection) -> None:
+        found = graph_rows.find_entity(connection, f"Node {step - 1}")
+        assert found is not None
+        graph.remove_entity(connection, found[0], ORIGIN, NOW)
+
     if step % 3 == 1:
-        await knowledge.update(item.id, {"content": text + "It was changed."}, ORIGIN)
-        yield
-        await knowledge.delete(item.id, ORIGIN)
-        yield
-        await graph.delete_entities([f"Node {step - 1}"], ORIGIN)
-        yield
+        return [store, add_entities, relate, update, delete, remove_entity]
+    return [store, add_entities, relate]
+
+
+def _note(connection: Connection, action: Action, item: KnowledgeItem) -> None:
+    before = None if action is Action.CREATED else knowledge.to_json(item)
+    record = history.Record(action, Noun.KNOWLEDGE, item.uuid, item.id, item.title, before)
+    history.add(connection, record, ORIGIN, NOW)
 
 
 def digest(connection: Connection) -> str:
     """Return a digest of everything in the memory."""
     content = hashlib.sha256()
-    for table in (*TABLES, "history"):
+    tables = "SELECT name FROM pragma_table_list WHERE type = 'table' ORDER BY name"
+    for (table,) in connection.execute(tables).fetchall():
         for row in connection.execute(f"SELECT * FROM {table} ORDER BY 1"):
             content.update(f"{table}{row}".encode())
     return content.hexdigest()

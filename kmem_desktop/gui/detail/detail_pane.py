@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 from kmem_desktop.domain import EntityDetails, Explanation, HistoryEntry, KnowledgeItem, Noun
 from kmem_desktop.errors import KmemError, NotFoundError
 from kmem_desktop.events import Change
-from kmem_desktop.gui.context import Context
+from kmem_desktop.gui.context import Context, undo_of
 from kmem_desktop.gui.detail import deeds
 from kmem_desktop.gui.detail.deeds import Deed
 from kmem_desktop.gui.detail.editing import Editing
@@ -21,7 +21,6 @@ from kmem_desktop.gui.detail.item_toolbar import ItemToolbar
 from kmem_desktop.gui.detail.knowledge_view import KnowledgeView
 from kmem_desktop.gui.markdown import is_link
 from kmem_desktop.gui.theme import Type
-from kmem_desktop.gui.undoing import undo_of
 from kmem_desktop.gui.widgets.labels import Hairline, Label
 from kmem_desktop.gui.wording import quoted
 
@@ -149,6 +148,11 @@ class DetailPane(QWidget):
                 self.show_history()
             else:
                 self._load()
+
+    def reload(self) -> None:
+        """Read the item again, unless it is being edited or its history is open."""
+        if self.has_item:
+            self._load()
 
     def new_knowledge(self, title: str = "") -> None:
         """Open an empty form for knowledge."""

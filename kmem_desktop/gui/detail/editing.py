@@ -1,6 +1,7 @@
 """The forms of the detail pane: opening, saving, leaving, and two people at one item."""
 
 from collections.abc import Callable, Coroutine
+from functools import cached_property
 from typing import Any
 
 from PySide6.QtCore import Signal
@@ -8,13 +9,12 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from kmem_desktop.domain import EntityDetails, KnowledgeDraft, KnowledgeItem, Noun
 from kmem_desktop.errors import InvalidInputError, KmemError
-from kmem_desktop.gui.context import Context
+from kmem_desktop.gui.context import Context, undo_of
 from kmem_desktop.gui.detail import deeds
 from kmem_desktop.gui.detail.deeds import Deed
 from kmem_desktop.gui.detail.entity_form import EntityForm
-from kmem_desktop.gui.detail.form_frame import LOSS_WORTH_ASKING
+from kmem_desktop.gui.detail.form_frame import LOSS_WORTH_ASKING, FormFrame
 from kmem_desktop.gui.detail.knowledge_form import KnowledgeForm
-from kmem_desktop.gui.undoing import undo_of
 from kmem_desktop.gui.wording import quoted
 
 
@@ -30,30 +30,38 @@ class Editing(QStackedWidget):
     duplicate_wanted = Signal(object, int)
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
-        """Prepare both forms."""
+        """Hold no form yet: each is built when it is first opened."""
         super().__init__(parent)
         self._context = context
         self._is_saving = False
-        self.knowledge_form = KnowledgeForm()
-        self.entity_form = EntityForm()
-        for form in (self.knowledge_form, self.entity_form):
-            self.addWidget(form)
-            form.save_wanted.connect(self.save)
-            form.cancel_wanted.connect(self.cancel)
-        self.knowledge_form.duplicate_wanted.connect(
-            lambda item_id: self.duplicate_wanted.emit(Noun.KNOWLEDGE, item_id)
-        )
-        self.entity_form.duplicate_wanted.connect(
-            lambda item_id: self.duplicate_wanted.emit(Noun.ENTITY, item_id)
-        )
-        self.knowledge_form.keep_mine_wanted.connect(self._save_knowledge)
-        self.knowledge_form.take_theirs_wanted.connect(self._leave)
+
+    @cached_property
+    def knowledge_form(self) -> KnowledgeForm:
+        """The form for knowledge."""
+        form = KnowledgeForm()
+        self._add_form(form, Noun.KNOWLEDGE)
+        form.keep_mine_wanted.connect(self._save_knowledge)
+        form.take_theirs_wanted.connect(self._leave)
+        return form
+
+    @cached_property
+    def entity_form(self) -> EntityForm:
+        """The form for entities."""
+        form = EntityForm()
+        self._add_form(form, Noun.ENTITY)
+        return form
+
+    def _add_form(self, form: FormFrame, noun: Noun) -> None:
+        self.addWidget(form)
+        form.save_wanted.connect(self.save)
+        form.cancel_wanted.connect(self.cancel)
+        form.duplicate_wanted.connect(lambda item_id: self.duplicate_wanted.emit(noun, item_id))
 
     @property
     def form(self) -> KnowledgeForm | EntityForm:
         """The form that is open."""
         current = self.currentWidget()
-        return self.entity_form if current is self.entity_form else self.knowledge_form
+        return current if isinstance(current, EntityForm) else self.knowledge_form
 
     def has_something_to_lose(self) -> bool:
         """Return whether leaving the form would lose more than a few characters."""
@@ -87,7 +95,7 @@ class Editing(QStackedWidget):
 
     def save(self) -> None:
         """Save what is typed; where it is not valid, say so under each field."""
-        if self.form is self.entity_form:
+        if isinstance(self.form, EntityForm):
             self._save_entity()
         elif not self.knowledge_form.is_in_conflict():
             self._save_knowledge()

@@ -4,7 +4,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from kmem_desktop.domain import Entity, EntityDetails
 from kmem_desktop.gui.detail.form_frame import FormFrame
-from kmem_desktop.gui.widgets.fields import Editing, Field
+from kmem_desktop.gui.widgets.fields import Field, TextEditor
 
 _WIRE_NAMES = {"name": "name", "entityType": "type"}
 
@@ -20,7 +20,7 @@ class EntityForm(FormFrame):
         self._name.setPlaceholderText("shopfront-worker")
         self._kind = QLineEdit()
         self._kind.setPlaceholderText("service, person, library …")
-        self._observations = Editing(7)
+        self._observations = TextEditor(7)
         self._observations_field = Field(
             "Observations", self._observations, hint="one a line, may be empty"
         )

@@ -1,6 +1,7 @@
 """The fixed bar above an item: what can be done with it, each with its key."""
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from kmem_desktop.gui.widgets.controls import Button, IconButton
@@ -39,8 +40,16 @@ class ItemToolbar(QWidget):
             line.addWidget(button)
         line.addStretch(1)
         line.addWidget(self.forget)
+        self._buttons = (self.edit, self.copy, self.history, self.forget)
         self.back.clicked.connect(self.back_wanted)
         self.edit.clicked.connect(self.edit_wanted)
         self.copy.clicked.connect(self.copy_wanted)
         self.history.clicked.connect(self.history_wanted)
         self.forget.clicked.connect(self.forget_wanted)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        needed = sum(button.full_width() + 6 for button in self._buttons)
+        needed += self.back.width() if self.back.isVisible() else 0
+        for button in self._buttons:
+            button.set_key_shown(needed <= self.width())

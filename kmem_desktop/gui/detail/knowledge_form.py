@@ -18,7 +18,7 @@ from kmem_desktop.domain import Category, KnowledgeDraft, KnowledgeItem
 from kmem_desktop.gui.detail.form_frame import FormFrame
 from kmem_desktop.gui.theme import Type
 from kmem_desktop.gui.widgets.controls import Button, Choice, Look
-from kmem_desktop.gui.widgets.fields import Editing, Field
+from kmem_desktop.gui.widgets.fields import Field, TextEditor
 from kmem_desktop.gui.widgets.labels import Card, Label
 from kmem_desktop.gui.widgets.text_view import TextView
 from kmem_desktop.gui.wording import capitalised, when
@@ -46,7 +46,7 @@ class KnowledgeForm(FormFrame):
         self._build_conflict()
         self.area.column.addWidget(self._conflict)
         self._title = QLineEdit()
-        self._content = Editing(9)
+        self._content = TextEditor(9)
         self._tags = QLineEdit()
         self._tags.setPlaceholderText("queue, postgres, operations")
         self._scope = Choice("Scope")

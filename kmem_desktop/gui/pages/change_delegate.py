@@ -4,7 +4,7 @@ from PySide6.QtCore import QAbstractItemModel, QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from kmem_desktop.domain import Action, HistoryEntry
+from kmem_desktop.domain import Action, HistoryEntry, OriginKind
 from kmem_desktop.gui.appearance import theme
 from kmem_desktop.gui.icons import paint_icon
 from kmem_desktop.gui.lists.row_table_model import Index
@@ -19,6 +19,12 @@ _ICONS = {
     Action.UPDATED: "edit",
     Action.DELETED: "close",
     Action.RESTORED: "undo",
+}
+_DOORS = {
+    OriginKind.CLIENT: "an assistant",
+    OriginKind.WINDOW: "in the window",
+    OriginKind.COMMAND_LINE: "on the command line",
+    OriginKind.IMPORT: "import",
 }
 UNDO_WORDS = "Undo"
 
@@ -134,5 +140,5 @@ def undo_rect(row: QRectF) -> QRectF:
 
 
 def _facts(entry: HistoryEntry) -> str:
-    through = entry.origin.tool or entry.origin.kind.value.replace("_", " ")
+    through = entry.origin.tool or _DOORS[entry.origin.kind]
     return f"{noun_name(entry.noun)} · {through}"

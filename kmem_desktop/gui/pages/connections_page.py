@@ -87,7 +87,7 @@ class Recipe(QWidget):
         QTimer.singleShot(_COPIED_MS, self._copy, lambda: self._copy.set_words("Copy"))
 
 
-class Dot(Label):
+class StateBadge(Label):
     """A state in words on a soft ground."""
 
     def __init__(self, words: str, kind: str, parent: QWidget | None = None) -> None:
@@ -191,7 +191,7 @@ def _client_row(client: ConnectedClient, *, is_paused: bool) -> QWidget:
     line = QHBoxLayout()
     line.setSpacing(10)
     line.addWidget(Label(client.name[:80], Type.NAME))
-    line.addWidget(Dot("paused", "warn") if is_paused else Dot("connected", "good"))
+    line.addWidget(StateBadge("paused", "warn") if is_paused else StateBadge("connected", "good"))
     line.addStretch(1)
     version = f"Version {client.version[:40]}. " if client.version else ""
     since = Label(

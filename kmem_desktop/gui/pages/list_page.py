@@ -40,8 +40,9 @@ class ListPage(Page):
         super().__init__(context, parent)
         self.nouns = nouns
         self._select_later: int | None = None
-        self._is_active = False
-        self._is_stale = True
+        self._focus_later = False
+        self._has_asked = False
+        self._is_stale = False
         self.field = SearchField(invitation, large=len(nouns) > 1)
         self.model = RowTableModel()
         self.list = RowListView(self.model, invitation, density)
@@ -102,6 +103,7 @@ class ListPage(Page):
 
     def ask(self, text: str | None = None) -> None:
         """Ask for what stands in the field."""
+        self._has_asked = True
         self.loader.ask(self.field.edit.text() if text is None else text, self.shown_nouns())
 
     def open_item(self, noun: Noun, item_id: int) -> None:
@@ -114,10 +116,12 @@ class ListPage(Page):
         self.context.shell.update_actions()
 
     def activate(self) -> None:
-        self._is_active = True
-        if self._is_stale:
-            self._is_stale = False
+        if not self._has_asked:
             self.ask()
+        elif self._is_stale:
+            self.loader.refresh()
+            self.detail.reload()
+        self._is_stale = False
 
     def take_change(self, change: Change) -> None:
         if self.isVisible():
@@ -177,7 +181,6 @@ class ListPage(Page):
     def _on_chosen(self, item_id: int) -> None:
         self.columns.open_right(True)
         if self.detail.has_item:
-            self.detail.setFocus()
             view = self.detail.knowledge_view
             (view if view.isVisible() else self.detail.entity_view).setFocus()
 
@@ -194,20 +197,24 @@ class ListPage(Page):
 
     def _on_saved(self, item_id: int) -> None:
         self._select_later = item_id
+        self._focus_later = True
         self.loader.refresh()
-        self.list.setFocus()
 
     def _on_loaded(self) -> None:
         listing = self.model.listing
-        self.sort_name.setText("Best match" if listing.scores else "Last changed")
+        order = "Best match" if listing.scores else "Last changed"
+        self.sort_name.setText(order if len(listing.ids) else "")
         if self._select_later is not None:
             later, self._select_later = self._select_later, None
             if self.list.select_id(later) and (row := self.model.row_of(later)) is not None:
                 self.list.scrollTo(self.model.index(row, 0))
         if len(listing.ids):
             self._stack.setCurrentWidget(self.list)
+            if self._focus_later:
+                self.list.setFocus()
         else:
             self._show_empty()
+        self._focus_later = False
         self.context.shell.update_actions()
 
     def _show_empty(self) -> None:

@@ -55,6 +55,7 @@ class Button(QPushButton):
         self._look = look
         self._icon_name = icon_name
         self._is_small = is_small
+        self._shows_key = True
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName(text)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -62,6 +63,23 @@ class Button(QPushButton):
         if key:
             self.setToolTip(f"{text}  ({key})")
         appearance().changed.connect(self._on_appearance_changed)
+
+    def full_width(self) -> int:
+        """Return how wide the button is with its key."""
+        return self.minimumSizeHint().width() + self._key_width()
+
+    def set_key_shown(self, shown: bool) -> None:  # noqa: FBT001 - named like Qt's setters
+        """Show the key, or leave it to the tooltip where there is no room."""
+        if shown != self._shows_key:
+            self._shows_key = shown
+            self.updateGeometry()
+
+    def _key_width(self) -> int:
+        if not self._key:
+            return 0
+        look = theme()
+        width = QFontMetricsF(look.font(Type.META)).horizontalAdvance(self._key)
+        return round(width) + look.px(10)
 
     @property
     def _type(self) -> Type:
@@ -84,11 +102,9 @@ class Button(QPushButton):
         return look.px(10 if self._is_small else 12)
 
     def sizeHint(self) -> QSize:
-        look = theme()
         size = self.minimumSizeHint()
-        if self._key:
-            width = QFontMetricsF(look.font(Type.META)).horizontalAdvance(self._key)
-            size.setWidth(size.width() + round(width) + look.px(10))
+        if self._shows_key:
+            size.setWidth(self.full_width())
         return size
 
     def minimumSizeHint(self) -> QSize:
@@ -118,7 +134,7 @@ class Button(QPushButton):
         painter.setPen(ink)
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
         painter.drawText(rect.adjusted(x, 0, 0, 0), flags, self.text())
-        if self._key and self.width() >= self.sizeHint().width():
+        if self._key and self.width() >= self.full_width():
             painter.setFont(look.font(Type.META))
             painter.setPen(ink if self._look is Look.PRIMARY else look.color("ink3"))
             right = rect.adjusted(0, 0, -self._padding(look), 0)
@@ -269,6 +285,7 @@ class Choice(QComboBox):
         super().__init__(parent)
         self.setAccessibleName(name)
         self.setMaxVisibleItems(12)
+        self.view().setAccessibleName(name)
         appearance().changed.connect(self._on_appearance_changed)
         self._on_appearance_changed()
 
@@ -276,6 +293,7 @@ class Choice(QComboBox):
         super().setEditable(editable)
         if (edit := self.lineEdit()) is not None:
             edit.setTextMargins(6, 0, 0, 0)
+            edit.setAccessibleName(self.accessibleName())
 
     def _on_appearance_changed(self) -> None:
         self.setMinimumHeight(theme().px(CONTROL_PX))

@@ -101,7 +101,7 @@ class Field(QWidget):
         self._counter.set_color("bad" if length > high else "ink3")
 
 
-class Editing(QPlainTextEdit):
+class TextEditor(QPlainTextEdit):
     """Several lines of plain text; Tab leaves the field."""
 
     def __init__(self, lines: int) -> None:

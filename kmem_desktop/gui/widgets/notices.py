@@ -24,7 +24,7 @@ class NoticeLine(QWidget):
         self._ground = "panel"
         self._words = Label("", Type.BUTTON, wrap=True)
         self._hint = Label("", Type.BODY, "ink2", wrap=True)
-        self._button = Button("")
+        self._button = Button("Undo")
         self._close = IconButton("close", "Close this notice")
         self._close.clicked.connect(self.hide)
         self._button.clicked.connect(self._on_button)
@@ -114,7 +114,7 @@ class LiveLine(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         """Start hidden."""
         super().__init__(parent)
-        self._button = Button("", look=Look.LINK)
+        self._button = Button("What happened", look=Look.LINK)
         self._button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._button.clicked.connect(self._on_clicked)
         self._more = Label("", Type.META, "ink3")

@@ -2,16 +2,16 @@
 
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from kmem_desktop.gui.actions import Actions, key_text
 from kmem_desktop.gui.detail.parts import ScrolledColumn
-from kmem_desktop.gui.overlay import Overlay
+from kmem_desktop.gui.popups.overlay import Overlay
+from kmem_desktop.gui.shell.actions import Actions, key_text
 from kmem_desktop.gui.theme import Type
 from kmem_desktop.gui.widgets.controls import IconButton
 from kmem_desktop.gui.widgets.labels import Hairline, KeyHint, Label
 
 _IN_LISTS = (
-    (("↑", "↓"), "Walk through the list, also from the search field"),
-    (("J", "K"), "The same, while the list has the keyboard"),
+    (("↑", "↓"), "Walk through the list"),
+    (("J", "K"), "The same, in the list"),
     (("↵",), "Open what is selected"),
 )
 
@@ -21,7 +21,7 @@ class KeyList(Overlay):
 
     def __init__(self, actions: Actions, window: QWidget) -> None:
         """Read the keys from the actions themselves."""
-        super().__init__(640, 560, window)
+        super().__init__(640, 580, window)
         head = QHBoxLayout()
         head.setContentsMargins(20, 14, 12, 10)
         head.addWidget(Label("Keys", Type.TITLE), 1)

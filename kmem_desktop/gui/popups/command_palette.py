@@ -13,10 +13,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from kmem_desktop.gui.actions import Actions, key_text
 from kmem_desktop.gui.appearance import theme
 from kmem_desktop.gui.lists.row_table_model import Index
-from kmem_desktop.gui.overlay import Overlay
+from kmem_desktop.gui.popups.overlay import Overlay
+from kmem_desktop.gui.shell.actions import Actions, key_text
 from kmem_desktop.gui.theme import BAR_PX, Type
 from kmem_desktop.gui.widgets.labels import Hairline
 from kmem_desktop.gui.widgets.search_field import SearchField
@@ -27,11 +27,14 @@ _ROW_PX = 34
 def fuzzy_score(query: str, words: str) -> int | None:
     """Return how well the letters of `query` stand in `words`; None where they do not.
 
-    The letters must come in their order. Beginnings of words count most, then runs.
+    The letters must come in their order. The query as it stands counts most, then beginnings of
+    words, then runs.
     """
     letters = query.lower().replace(" ", "")
     text = words.lower()
-    score, place, run = 0, -1, 0
+    whole = text.find(query.lower()) if query else -1
+    score = 0 if whole < 0 else 4 if whole and text[whole - 1].isalnum() else 90
+    place, run = -1, 0
     for letter in letters:
         found = text.find(letter, place + 1)
         starts = [

@@ -1,11 +1,12 @@
 """The actions of the main window and their keys."""
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from kmem_desktop.gui.context import Context
+from kmem_desktop.gui.pages.page import Page
 from kmem_desktop.gui.pages.registry import PAGES
-
-if TYPE_CHECKING:
-    from kmem_desktop.gui.main_window import MainWindow
+from kmem_desktop.gui.popups.overlay import Overlay
+from kmem_desktop.gui.shell.actions import Actions
 
 ITEM = "The item"
 GO = "Go"
@@ -13,7 +14,53 @@ WINDOW = "Window"
 MEMORY = "Memory"
 
 
-def add_window_actions(window: "MainWindow") -> None:
+class Window(Protocol):
+    """What the actions ask of the window."""
+
+    @property
+    def actions_of_window(self) -> Actions:
+        """Where the actions are kept."""
+
+    @property
+    def context(self) -> Context:
+        """The services and the shell."""
+
+    @property
+    def current_page(self) -> Page:
+        """The page that is shown."""
+
+    def overlay(self, name: str) -> Overlay:
+        """Return the palette or the key list."""
+
+    def show_page(self, name: str) -> None:
+        """Go to a page."""
+
+    def open_quick_search(self) -> None:
+        """Show the quick search popup."""
+
+    def focus_search(self) -> None:
+        """Put the caret into the search field."""
+
+    def cycle_columns(self) -> None:
+        """Move the keyboard to the next column."""
+
+    def go_back(self) -> None:
+        """Leave the innermost thing that is open."""
+
+    def undo_last(self) -> None:
+        """Take back what the notice is about."""
+
+    def zoom(self, direction: int) -> None:
+        """Make text larger, smaller, or as drawn."""
+
+    def close(self) -> bool:
+        """Hide the window."""
+
+    def quit(self) -> None:
+        """End the program."""
+
+
+def add_window_actions(window: Window) -> None:
     """Add every action to the window."""
     _add_item_actions(window)
     _add_memory_actions(window)
@@ -21,7 +68,7 @@ def add_window_actions(window: "MainWindow") -> None:
     _add_window_actions(window)
 
 
-def _add_item_actions(window: "MainWindow") -> None:
+def _add_item_actions(window: Window) -> None:
     add = window.actions_of_window.add
 
     def on_detail(deed: str) -> None:
@@ -35,18 +82,24 @@ def _add_item_actions(window: "MainWindow") -> None:
     add("save", "Save", "Ctrl+S", lambda: on_detail("save"), group=ITEM)
 
 
-def _add_memory_actions(window: "MainWindow") -> None:
+def _add_memory_actions(window: Window) -> None:
     add = window.actions_of_window.add
     activity = window.context.services.activity
-    add("new", "New knowledge", "Ctrl+N", window.new_knowledge, group=MEMORY)
-    add("new_entity", "New entity", "Ctrl+Shift+N", window.new_entity, group=MEMORY)
+    add("new", "New knowledge", "Ctrl+N", window.context.shell.new_knowledge, group=MEMORY)
+    add("new_entity", "New entity", "Ctrl+Shift+N", window.context.shell.new_entity, group=MEMORY)
     add("undo", "Undo", "Ctrl+Z", window.undo_last, group=MEMORY)
-    add("import", "Import a memory file…", "Ctrl+I", window.choose_import, group=MEMORY)
+    add(
+        "import",
+        "Import a memory file…",
+        "Ctrl+I",
+        window.context.shell.choose_import,
+        group=MEMORY,
+    )
     add("pause", "Pause serving", "", lambda: activity.pause(paused=True), group=MEMORY)
     add("resume", "Resume serving", "", lambda: activity.pause(paused=False), group=MEMORY)
 
 
-def _add_ways(window: "MainWindow") -> None:
+def _add_ways(window: Window) -> None:
     add = window.actions_of_window.add
     add("find", "Search", "Ctrl+F /", window.focus_search, group=GO)
     add("widen", "Search everything", "Alt+A", lambda: window.current_page.widen(), group=GO)
@@ -63,10 +116,16 @@ def _add_ways(window: "MainWindow") -> None:
     add("back", "Back", "Esc", window.go_back, group=GO)
 
 
-def _add_window_actions(window: "MainWindow") -> None:
+def _add_window_actions(window: Window) -> None:
     add = window.actions_of_window.add
-    add("palette", "Everything else", "Ctrl+K", lambda: window.palette_overlay.open(), group=WINDOW)
-    add("keys", "Keys", "? F1", lambda: window.key_list.open(), group=WINDOW)
+    add(
+        "palette",
+        "Everything else",
+        "Ctrl+K",
+        lambda: window.overlay("palette").open(),
+        group=WINDOW,
+    )
+    add("keys", "Keys", "? F1", lambda: window.overlay("keys").open(), group=WINDOW)
     add("quick", "Quick search", "Ctrl+Shift+F", window.open_quick_search, group=WINDOW)
     add("larger", "Larger text", "Ctrl++ Ctrl+=", lambda: window.zoom(1), group=WINDOW)
     add("smaller", "Smaller text", "Ctrl+-", lambda: window.zoom(-1), group=WINDOW)

@@ -1,0 +1,1 @@
+"""What opens over the window, or beside it: palette, keys, quick search."""

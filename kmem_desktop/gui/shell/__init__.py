@@ -1,0 +1,1 @@
+"""What stands around the pages: rail, actions and their keys, news."""

@@ -1,0 +1,243 @@
+"""Conversations: their turns are stored as they come, and found again (seed 004)."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from kmem_desktop import domain
+from kmem_desktop.domain import Category, Entry, EntryQuery, Noun, Origin, Role, TurnDraft
+from kmem_desktop.errors import NotFoundError
+from kmem_desktop.events import Change, ChangeFeed
+from kmem_desktop.search.conversation import understand
+from kmem_desktop.services import found
+from kmem_desktop.services.embedding import EmbeddingService
+from kmem_desktop.services.validation import Problems
+from kmem_desktop.store import sessions as session_rows
+from kmem_desktop.store.connection import Connection
+from kmem_desktop.store.database import Database
+from kmem_desktop.text import count_tokens, one_line
+
+ENTRY_TYPES = (*(category.value for category in Category), "question", "answer", "entity")
+UNTITLED_LENGTH = 60
+
+# "1:56 pm on 8 May, 2023", as people and exports write it.
+_CLOCK_AND_DAY = re.compile(
+    r"(?P<clock>\d{1,2}:\d{2}\s*[ap]m)\s+on\s+(?P<day>\d{1,2}\s+\w+),?\s+(?P<year>\d{4})$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What storing turns made.
+
+    Attributes:
+        session_uuid: The session's id on the wire.
+        entry_ids: The ids of the turns, in their order.
+    """
+
+    session_uuid: str
+    entry_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDraft:
+    """What a new session is called; a known one is only named by its id."""
+
+    uuid: str | None = None
+    title: str = ""
+    project: str = ""
+    tags: tuple[str, ...] = ()
+
+
+class SessionService:
+    """What can be done with conversations."""
+
+    def __init__(self, database: Database, feed: ChangeFeed, embedding: EmbeddingService) -> None:
+        """Work on `database`, tell `feed` what changed, and compare meaning by `embedding`."""
+        self._database = database
+        self._feed = feed
+        self._embedding = embedding
+        self._speakers: list[str] | None = None
+
+    async def add_exchange(
+        self, session: SessionDraft, drafts: Sequence[TurnDraft], origin: Origin
+    ) -> Stored:
+        """Add turns to a session, or begin one with them.
+
+        Raises:
+            InvalidInputError: A turn is out of its limits; nothing was stored.
+            NotFoundError: There is no session with that id.
+        """
+        now = datetime.now(UTC)
+        turns = _checked_turns(drafts, now)
+        title = _checked_title(session, turns)
+
+        def work(connection: Connection) -> tuple[str, list[int]]:
+            row = _session(connection, session, title, origin, now)
+            return row.uuid, session_rows.append(connection, row, turns, now)
+
+        uuid, ids = await self._database.write(work)
+        self._speakers = None
+        self._feed.publish(Change(Noun.TURN, tuple(ids), origin))
+        return Stored(uuid, tuple(ids))
+
+    async def search(self, query: EntryQuery, asked_by: str) -> tuple[list[Entry], int]:
+        """Find what answers a question in everything that is remembered, best first.
+
+        Returns:
+            The entries, and how many there are in all.
+
+        Raises:
+            InvalidInputError: A field is out of its limits.
+            NotFoundError: There is no session with that id.
+        """
+        _check_query(query)
+        if self._speakers is None:
+            self._speakers = await self._database.read(session_rows.speakers)
+        asked = understand(query.text, self._speakers)
+        meaning = await self._embedding.meaning_of(asked.meaning)
+
+        def work(connection: Connection) -> tuple[list[Entry], int]:
+            session_id = None
+            if query.session_uuid is not None:
+                session_id = _require(connection, query.session_uuid).id
+            return found.entries(connection, query, session_id, asked, meaning)
+
+        entries, total = await self._database.read(work)
+        await self._database.write(
+            lambda c: session_rows.add_search(
+                c, query.text, query.session_uuid or "", asked_by, total, datetime.now(UTC)
+            )
+        )
+        return entries, total
+
+
+def _session(
+    connection: Connection, draft: SessionDraft, title: str, origin: Origin, now: datetime
+) -> session_rows.SessionRow:
+    if draft.uuid is not None:
+        return _require(connection, draft.uuid)
+    return session_rows.insert(
+        connection,
+        title=title,
+        project=one_line(draft.project),
+        tags=draft.tags,
+        client=origin.name,
+        now=now,
+    )
+
+
+def _require(connection: Connection, uuid: str) -> session_rows.SessionRow:
+    row = session_rows.find(connection, uuid.strip().lower())
+    if row is None:
+        raise NotFoundError(
+            f"There is no session {uuid[:80]!r}.",
+            hint="Leave session_id out to begin a new one.",
+            details={"session_id": uuid[:80]},
+        )
+    return row
+
+
+def _checked_title(session: SessionDraft, turns: Sequence[session_rows.NewTurn]) -> str:
+    problems = Problems()
+    for field, value in (("title", session.title), ("project", session.project)):
+        if len(value) > domain.SESSION_TITLE_LENGTH:
+            limit = domain.SESSION_TITLE_LENGTH
+            problems.add(field, f"{field} must be at most {limit} characters.")
+    problems.raise_if_any()
+    return one_line(session.title) or one_line(turns[0].text)[:UNTITLED_LENGTH]
+
+
+def _checked_turns(drafts: Sequence[TurnDraft], now: datetime) -> list[session_rows.NewTurn]:
+    problems = Problems()
+    if not 1 <= len(drafts) <= domain.TURN_BATCH:
+        problems.add("turns", f"turns must be 1 to {domain.TURN_BATCH} (there are {len(drafts)}).")
+        problems.raise_if_any()
+    turns = []
+    for index, draft in enumerate(drafts):
+        field = f"turns[{index}]"
+        if not draft.text.strip():
+            problems.add(f"{field}.text", f"{field}.text must not be empty.")
+        if len(draft.text) > domain.TURN_LENGTH:
+            problems.add(
+                f"{field}.text", f"{field}.text must be at most {domain.TURN_LENGTH} characters."
+            )
+        if draft.role not in set(Role):
+            problems.add(f"{field}.role", f"{field}.role must be one of {', '.join(Role)}.")
+        if len(draft.speaker) > domain.SPEAKER_LENGTH:
+            problems.add(
+                f"{field}.speaker",
+                f"{field}.speaker must be at most {domain.SPEAKER_LENGTH} characters.",
+            )
+        metadata = _metadata_json(problems, f"{field}.metadata", draft.metadata)
+        at = _time(problems, f"{field}.time", draft.time, now)
+        if not problems:
+            turns.append(
+                session_rows.NewTurn(
+                    role=Role(draft.role),
+                    text=draft.text,
+                    speaker=one_line(draft.speaker),
+                    at=at,
+                    token_count=count_tokens(draft.text),
+                    metadata=metadata,
+                )
+            )
+    problems.raise_if_any()
+    return turns
+
+
+def _metadata_json(
+    problems: Problems, field: str, metadata: Mapping[str, Any] | None
+) -> str | None:
+    if not metadata:
+        return None
+    text = json.dumps(metadata, ensure_ascii=False)
+    if len(text) > domain.METADATA_LENGTH:
+        problems.add(field, f"{field} must be at most {domain.METADATA_LENGTH} characters.")
+    return text
+
+
+def _time(problems: Problems, field: str, text: str | None, now: datetime) -> datetime:
+    """Read a time as ISO 8601 or as people write it; without a zone it is UTC."""
+    if not text:
+        return now
+    try:
+        at = datetime.fromisoformat(text.strip())
+    except ValueError:
+        at = _written_time(text.strip()) or now
+        if at is now:
+            problems.add(field, f"{field} must be a time such as 2026-05-03T14:00:00Z.")
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+
+
+def _written_time(text: str) -> datetime | None:
+    written = _CLOCK_AND_DAY.match(text)
+    if written is None:
+        return None
+    clock = written["clock"].replace(" ", "").upper()
+    try:
+        return datetime.strptime(  # noqa: DTZ007 - the caller gives it its zone
+            f"{clock} {written['day']} {written['year']}", "%I:%M%p %d %B %Y"
+        )
+    except ValueError:
+        return None
+
+
+def _check_query(query: EntryQuery) -> None:
+    problems = Problems()
+    low, high = domain.ENTRY_QUERY_LENGTH
+    if not low <= len(query.text.strip()) <= high:
+        problems.add("query", f"query must be {low} to {high} characters.")
+    low, high = domain.ENTRY_SEARCH_LIMIT
+    if not low <= query.limit <= high:
+        problems.add("limit", f"limit must be from {low} to {high} (it is {query.limit}).")
+    if not 0 <= query.min_relevance <= 1:
+        problems.add("min_relevance", "min_relevance must be from 0 to 1.")
+    unknown = [name for name in query.types if name not in ENTRY_TYPES]
+    if unknown:
+        problems.add("type_filter", f"type_filter knows {', '.join(ENTRY_TYPES)}.")
+    problems.raise_if_any()

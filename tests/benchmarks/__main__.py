@@ -1,0 +1,23 @@
+"""`python -m tests.benchmarks [name ...]`: measure, and print a table."""
+
+import sys
+
+from tests.benchmarks.measures import BENCHMARKS, machine
+
+
+def main(names: list[str]) -> int:
+    """Run the named benchmarks, or all."""
+    unknown = [name for name in names if name not in BENCHMARKS]
+    if unknown:
+        print(f"There are {', '.join(BENCHMARKS)}, not {', '.join(unknown)}.")
+        return 2
+    for name in names or list(BENCHMARKS):
+        print(f"\n## {name} ({machine()})")
+        for measure in BENCHMARKS[name]():
+            print(f"{measure.what:52} {measure.value:32} {measure.beside:18} {measure.bound}")
+        print(f"afterwards: {machine()}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

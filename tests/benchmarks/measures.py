@@ -1,0 +1,364 @@
+"""What is measured, each beside a floor or a bound of DESIGN.md, and beside the reference server."""
+
+import asyncio
+import contextlib
+import os
+import random
+import shutil
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from kmem_desktop.bootstrap import opened_services
+from kmem_desktop.config import paths
+from kmem_desktop.domain import KnowledgeDraft, KnowledgeQuery, Origin, OriginKind
+from tests.end_to_end.programs import (
+    NPM_REFERENCE,
+    PROTOCOL,
+    Memory,
+    StdioClient,
+    clean_environment,
+    entity,
+    npm_is_cached,
+    npm_program,
+)
+
+ORIGIN = Origin(OriginKind.CLIENT, "Benchmark")
+ITEMS = 10_000
+STARTS = 15
+CALLS = 300
+WORDS = (
+    "service client server database index query cache token session user order payment invoice"
+    " retry timeout queue worker deploy branch commit test fixture module package import export"
+    " schema table column migration backup restore search ranking vector model prompt answer"
+    " window button dialog theme icon font colour layout keyboard pointer scroll network socket"
+).split()
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One line of the table.
+
+    Attributes:
+        what: What was measured.
+        value: What came out, with its unit.
+        beside: What it is compared with, and the ratio.
+        bound: What DESIGN.md allows; empty where it says nothing.
+    """
+
+    what: str
+    value: str
+    beside: str = ""
+    bound: str = ""
+
+
+def draft(number: int, chance: random.Random) -> KnowledgeDraft:
+    """Return an item of some hundred characters that resembles no other too much."""
+    words = " ".join(chance.choices(WORDS, k=60))
+    title = f"Item {number}: {' '.join(chance.choices(WORDS, k=5))}"[:100]
+    return KnowledgeDraft(title, f"For item {number}: {words}.", tuple(set(chance.choices(WORDS, k=3))))
+
+
+def percentile(values: list[float], share: float) -> float:
+    """Return the value below which `share` of the values lie."""
+    return sorted(values)[min(len(values) - 1, int(len(values) * share))]
+
+
+def milliseconds(seconds: float) -> str:
+    """Write a time."""
+    return f"{seconds * 1000:.2f} ms"
+
+
+def spread(values: list[float]) -> str:
+    """Write p50 and p95 of times."""
+    return f"p50 {milliseconds(percentile(values, 0.5))}, p95 {milliseconds(percentile(values, 0.95))}"
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Return how long something takes."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+@contextmanager
+def fresh_memory(database: Path | None = None) -> Iterator[Memory]:
+    """Give a database in a folder of its own, a copy of `database` where one is named."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "kmem.db"
+        if database is not None:
+            shutil.copy(database, file)
+        memory = Memory(file)
+        try:
+            yield memory
+        finally:
+            memory.close()
+
+
+def first_answer(command: list[str], **variables: str) -> float:
+    """Return how long it takes from the start of a server to its first answer."""
+    started = time.perf_counter()
+    client = StdioClient(command, variables)
+    client.request(
+        "initialize",
+        {
+            "protocolVersion": PROTOCOL,
+            "capabilities": {},
+            "clientInfo": {"name": "benchmark", "version": "1"},
+        },
+    )
+    took_s = time.perf_counter() - started
+    client.close()
+    return took_s
+
+
+def reference_command() -> list[str] | None:
+    """Return the command of the npm reference server; None where it is not in the cache."""
+    if not npm_is_cached(NPM_REFERENCE, "mcp-server-memory"):
+        return None
+    return npm_program(NPM_REFERENCE, "mcp-server-memory")
+
+
+def starts() -> list[Measure]:
+    """Start of the bridge with a resident there, and without."""
+    floor = [sys.executable, "-I", "-S", "-c", "pass"]
+    script = str(Path(sys.executable).with_name("kmem"))
+    floors, bridges, isolated, theirs = [], [], [], []
+    reference = reference_command()
+    with fresh_memory() as memory, tempfile.TemporaryDirectory() as folder:
+        memory.client()
+        options = ["--db", str(memory.database)]
+        root = str(Path(__file__).parents[2])
+        code = (
+            f"import sys; sys.path.insert(0, {root!r}); sys.argv[0] = 'kmem';"
+            "from kmem_desktop.__main__ import main; sys.exit(main())"
+        )
+        for _ in range(STARTS):
+            floors.append(timed(lambda: subprocess.run(floor, check=True)))
+            bridges.append(first_answer([script, "mcp", *options]))
+            isolated.append(
+                first_answer([sys.executable, "-I", "-S", "-c", code, "mcp", *options])
+            )
+            if reference:
+                file = str(Path(folder) / "memory.jsonl")
+                theirs.append(first_answer(reference, MEMORY_FILE_PATH=file))
+    cold = []
+    for _ in range(5):
+        with fresh_memory() as memory:
+            cold.append(first_answer(memory.command("mcp")))
+    base = statistics.median(floors)
+    measures = [
+        Measure("python -I -S -c pass (floor)", milliseconds(base)),
+        Measure(
+            "kmem mcp -> initialize answered, resident running",
+            milliseconds(statistics.median(bridges)),
+            f"{statistics.median(bridges) / base:.2f} x floor",
+            "3 x floor",
+        ),
+        Measure(
+            "the same, python -I -S",
+            milliseconds(statistics.median(isolated)),
+            f"{statistics.median(isolated) / base:.2f} x floor",
+            "3 x floor",
+        ),
+        Measure(
+            "the same with no resident (median of 5)",
+            milliseconds(statistics.median(cold)),
+            "",
+            "1.5 s",
+        ),
+    ]
+    if theirs:
+        ratio = statistics.median(theirs) / statistics.median(bridges)
+        value = milliseconds(statistics.median(theirs))
+        measures.append(Measure("npm reference server -> initialize answered", value, f"{ratio:.1f} x kmem"))
+    return measures
+
+
+def calls() -> list[Measure]:
+    """Warm calls through the bridge, on a small memory."""
+    with fresh_memory() as memory, tempfile.TemporaryDirectory() as folder:
+        ours = memory.client()
+        fsync = fsync_times(Path(folder), 100)
+        measures = [
+            Measure("bare fsync'd SQLite insert (floor)", spread(fsync)),
+            *_warm_calls("kmem", ours, "2.5 / 5 ms + fsync"),
+        ]
+        if reference := reference_command():
+            file = str(Path(folder) / "memory.jsonl")
+            theirs = StdioClient(reference, {"MEMORY_FILE_PATH": file})
+            theirs.initialize()
+            measures += _warm_calls("reference", theirs, "")
+            theirs.close()
+    return measures
+
+
+def _warm_calls(name: str, client: StdioClient, bound: str) -> list[Measure]:
+    creates, searches, opens, lists = [], [], [], []
+    for n in range(CALLS):
+        creates.append(timed(lambda n=n: client.call("create_entities", entity(f"e{n}"))))  # type: ignore[misc]
+        opens.append(timed(lambda n=n: client.call("open_nodes", {"names": [f"e{n}"]})))  # type: ignore[misc]
+        searches.append(timed(lambda n=n: client.call("search_nodes", {"query": f"e{n}"})))  # type: ignore[misc]
+        lists.append(timed(lambda: client.request("ping")))
+    return [
+        Measure(f"{name}: ping", spread(lists)),
+        Measure(f"{name}: open_nodes", spread(opens), "", bound and "2.5 / 5 ms"),
+        Measure(f"{name}: search_nodes", spread(searches)),
+        Measure(f"{name}: create_entities", spread(creates), "", bound),
+    ]
+
+
+def fsync_times(folder: Path, count: int) -> list[float]:
+    """Time bare inserts, each durable on its own."""
+    connection = sqlite3.connect(folder / "floor.db", isolation_level=None)
+    with contextlib.closing(connection):
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("CREATE TABLE t (a TEXT)")
+        text = "x" * 500
+        return [
+            timed(lambda: connection.execute("INSERT INTO t VALUES (?)", (text,)))
+            for _ in range(count)
+        ]
+
+
+async def fill(database: Path, count: int) -> None:
+    """Store items."""
+    chance = random.Random(4)
+    async with opened_services(paths(str(database))) as services:
+        for start in range(0, count, 100):
+            drafts = [draft(number, chance) for number in range(start, start + 100)]
+            await asyncio.gather(*(services.knowledge.store(one, ORIGIN) for one in drafts))
+
+
+async def store_and_search(database: Path) -> tuple[list[float], list[float], list[float]]:
+    """Return times of stores, of their floor in turn with them, and of searches."""
+    chance = random.Random(5)
+    stores, floors, searches = [], [], []
+    floor = sqlite3.connect(database.with_name("floor.db"), isolation_level=None)
+    floor.execute("PRAGMA journal_mode=WAL")
+    floor.execute("PRAGMA synchronous=FULL")
+    floor.execute("CREATE TABLE t (a TEXT)")
+    async with opened_services(paths(str(database))) as services:
+        for number in range(CALLS):
+            one = draft(ITEMS + number, chance)
+            started = time.perf_counter()
+            await services.knowledge.store(one, ORIGIN)
+            stores.append(time.perf_counter() - started)
+            started = time.perf_counter()
+            floor.execute("INSERT INTO t VALUES (?)", (one.content,))
+            floors.append(time.perf_counter() - started)
+            query = KnowledgeQuery(" ".join(chance.choices(WORDS, k=4)))
+            started = time.perf_counter()
+            await services.knowledge.search(query)
+            searches.append(time.perf_counter() - started)
+    floor.close()
+    return stores, floors, searches
+
+
+def large() -> list[Measure]:
+    """A memory of 10,000 items: store, search, size on disk and in memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        database = Path(folder) / "kmem.db"
+        filling_s = timed(lambda: asyncio.run(fill(database, ITEMS)))
+        size = sum(file.stat().st_size for file in Path(folder).glob("kmem.db*"))
+        stores, floors, searches = asyncio.run(store_and_search(database))
+        with fresh_memory(database) as memory:
+            client = memory.client()
+            chance = random.Random(6)
+            client.call("memory_searchKnowledge", {"query": "first words"})
+            resident = memory.resident()
+            idle = resident.memory_info().rss
+            through = []
+            for _ in range(CALLS):
+                query = {"query": " ".join(chance.choices(WORDS, k=4))}
+                through.append(timed(lambda q=query: client.call("memory_searchKnowledge", q)))  # type: ignore[misc]
+            busy = resident.memory_info().rss
+    ratio = percentile(stores, 0.95) / percentile(floors, 0.95)
+    return [
+        Measure(f"storing {ITEMS} items", f"{filling_s:.1f} s"),
+        Measure("store at 10,000, durable", spread(stores), f"p95 {ratio:.2f} x floor", "p95 5 ms"),
+        Measure("bare fsync'd SQLite insert (floor)", spread(floors)),
+        Measure("lexical search at 10,000, in process", spread(searches), "", "p50 5, p95 10 ms"),
+        Measure("lexical search at 10,000, through the bridge", spread(through)),
+        Measure("resident set after one search", f"{idle / 1e6:.0f} MB", "", "125 MB"),
+        Measure(f"resident set after {CALLS} searches", f"{busy / 1e6:.0f} MB", "", "125 MB"),
+        Measure("database per 1,000 items", f"{size / ITEMS / 1e3:.2f} MB", "", "5 MB with vectors"),
+    ]
+
+
+def reference_at_ten_thousand() -> list[Measure]:
+    """The graph tools at 10,000 entities, ours and the reference server's."""
+    measures = []
+    with fresh_memory() as memory, tempfile.TemporaryDirectory() as folder:
+        servers = {"kmem": memory.client("--tools", "graph")}
+        if reference := reference_command():
+            variables = {"MEMORY_FILE_PATH": str(Path(folder) / "memory.jsonl")}
+            servers["reference"] = StdioClient(reference, variables)
+            servers["reference"].initialize()
+        for name, client in servers.items():
+            chance = random.Random(7)
+            for start in range(0, ITEMS, 1_000):
+                entities = [
+                    {
+                        "name": f"Entity {n}",
+                        "entityType": "thing",
+                        "observations": [" ".join(chance.choices(WORDS, k=8)) for _ in range(3)],
+                    }
+                    for n in range(start, start + 1_000)
+                ]
+                client.call("create_entities", {"entities": entities})
+            adds = [
+                timed(lambda n=n: client.call("add_observations", {"observations": [{"entityName": f"Entity {n}", "contents": ["is new"]}]}))  # type: ignore[misc]  # noqa: E501
+                for n in range(50)
+            ]
+            searches = [
+                timed(lambda w=w: client.call("search_nodes", {"query": w}))  # type: ignore[misc]
+                for w in chance.choices(WORDS, k=50)
+            ]
+            opens = [
+                timed(lambda n=n: client.call("open_nodes", {"names": [f"Entity {n}"]}))  # type: ignore[misc]
+                for n in range(50)
+            ]
+            measures += [
+                Measure(f"{name}: add_observations at 10,000 entities", spread(adds)),
+                Measure(f"{name}: search_nodes at 10,000 entities", spread(searches)),
+                Measure(f"{name}: open_nodes at 10,000 entities", spread(opens)),
+            ]
+            if name == "reference":
+                rss = sum(
+                    process.memory_info().rss
+                    for process in [
+                        psutil.Process(client.process.pid),
+                        *psutil.Process(client.process.pid).children(recursive=True),
+                    ]
+                )
+                measures.append(Measure("reference: resident set", f"{rss / 1e6:.0f} MB"))
+                client.close()
+    return measures
+
+
+BENCHMARKS: dict[str, Callable[[], list[Measure]]] = {
+    "starts": starts,
+    "calls": calls,
+    "large": large,
+    "graph": reference_at_ten_thousand,
+}
+
+
+def machine() -> str:
+    """Say on what, and how busy it is."""
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+    return f"{os.cpu_count()} cores, load {load}, Python {sys.version.split()[0]}"
+
+
+__all__ = ["BENCHMARKS", "Measure", "clean_environment", "machine"]
