@@ -22,7 +22,7 @@ from kmem_desktop.config import Paths, SettingsFile
 from kmem_desktop.domain import Noun
 from kmem_desktop.errors import KmemError, StoreError
 from kmem_desktop.events import Change
-from kmem_desktop.gui.application import create_application
+from kmem_desktop.gui.application import apply_theme, create_application
 from kmem_desktop.gui.main_window import MainWindow
 from kmem_desktop.gui.tray import Tray
 from kmem_desktop.log import log_to_file
@@ -70,6 +70,7 @@ async def _main(paths: Paths, *, in_background: bool) -> int:
         return 0
     try:
         settings = SettingsFile(paths.settings)
+        apply_theme(settings.current)
         async with opened_services(paths) as services:
             await _serve_with_window(services, residence, settings, in_background=in_background)
     finally:
@@ -117,8 +118,8 @@ async def _serve_with_window(
         await stopped.wait()
     finally:
         watch.cancel()
-        tray.hide()
-        window.hide()
+        tray.release()
+        window.release()
         await resident.stop()
 
 

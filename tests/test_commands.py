@@ -62,7 +62,11 @@ async def test_search_as_json_has_everything(memory: Memory) -> None:
 
 
 async def test_search_keeps_to_its_scope_and_limit(memory: Memory) -> None:
-    await store(memory, "Zebras are handled by the stripe service, since they are not horses.", "project:zoo")
+    await store(
+        memory,
+        "Zebras are handled by the stripe service, since they are not horses.",
+        "project:zoo",
+    )
     assert "0 of 0" in memory.run("search", "zebra", "--scope", "project:park").stdout
     assert "1 of 1" in memory.run("search", "zebra", "--scope", "project:zoo").stdout
 
@@ -268,9 +272,7 @@ def test_another_database_can_be_named_by_a_variable(
     assert capsys.readouterr().out == "0 of 0 shown.\n"
 
 
-def test_a_keyboard_interrupt_ends_quietly(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_keyboard_interrupt_ends_quietly(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(profile: Paths) -> str:
         raise KeyboardInterrupt
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QByteArray, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
-from kmem_desktop.gui.resources import resource_path
+from kmem_desktop.config import resource_path
 from kmem_desktop.gui.theme import LIGHT
 
 

@@ -1,4 +1,4 @@
-"""What is measured, each beside a floor or a bound of DESIGN.md, and beside the reference server."""
+"""What is measured, beside floors, bounds of DESIGN.md, and the reference server."""
 
 import asyncio
 import contextlib
@@ -16,8 +16,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
-
 from kmem_desktop.bootstrap import opened_services
 from kmem_desktop.config import paths
 from kmem_desktop.domain import KnowledgeDraft, KnowledgeQuery, Origin, OriginKind
@@ -25,23 +23,25 @@ from tests.end_to_end.programs import (
     NPM_REFERENCE,
     PROTOCOL,
     Memory,
+    Message,
     StdioClient,
-    clean_environment,
+    end_resident,
     entity,
     npm_is_cached,
     npm_program,
+    resident_bytes,
 )
 
 ORIGIN = Origin(OriginKind.CLIENT, "Benchmark")
 ITEMS = 10_000
 STARTS = 15
 CALLS = 300
-WORDS = (
-    "service client server database index query cache token session user order payment invoice"
-    " retry timeout queue worker deploy branch commit test fixture module package import export"
-    " schema table column migration backup restore search ranking vector model prompt answer"
-    " window button dialog theme icon font colour layout keyboard pointer scroll network socket"
-).split()
+WORDS = """
+    service client server database index query cache token session user order payment invoice
+    retry timeout queue worker deploy branch commit test fixture module package import export
+    schema table column migration backup restore search ranking vector model prompt answer
+    window button dialog theme icon font colour layout keyboard pointer scroll network socket
+""".split()  # noqa: SIM905 - a list of that many would be a page of quotes
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,9 @@ def draft(number: int, chance: random.Random) -> KnowledgeDraft:
     """Return an item of some hundred characters that resembles no other too much."""
     words = " ".join(chance.choices(WORDS, k=60))
     title = f"Item {number}: {' '.join(chance.choices(WORDS, k=5))}"[:100]
-    return KnowledgeDraft(title, f"For item {number}: {words}.", tuple(set(chance.choices(WORDS, k=3))))
+    return KnowledgeDraft(
+        title, f"For item {number}: {words}.", tuple(set(chance.choices(WORDS, k=3)))
+    )
 
 
 def percentile(values: list[float], share: float) -> float:
@@ -80,7 +82,9 @@ def milliseconds(seconds: float) -> str:
 
 def spread(values: list[float]) -> str:
     """Write p50 and p95 of times."""
-    return f"p50 {milliseconds(percentile(values, 0.5))}, p95 {milliseconds(percentile(values, 0.95))}"
+    return (
+        f"p50 {milliseconds(percentile(values, 0.5))}, p95 {milliseconds(percentile(values, 0.95))}"
+    )
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -88,6 +92,15 @@ def timed(work: Callable[[], object]) -> float:
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
+
+
+def timed_call(client: StdioClient, tool: str, arguments: Message) -> float:
+    """Return how long a call takes, which has to succeed."""
+    started = time.perf_counter()
+    result = client.call(tool, arguments)
+    took_s = time.perf_counter() - started
+    assert not result.get("isError"), result
+    return took_s
 
 
 @contextmanager
@@ -131,57 +144,71 @@ def reference_command() -> list[str] | None:
 def starts() -> list[Measure]:
     """Start of the bridge with a resident there, and without."""
     floor = [sys.executable, "-I", "-S", "-c", "pass"]
-    script = str(Path(sys.executable).with_name("kmem"))
-    floors, bridges, isolated, theirs = [], [], [], []
+    plain = [sys.executable, "-c", "pass"]
+    installed = [str(Path(sys.executable).with_name("kmem")), "mcp"]
+    root = str(Path(__file__).parents[2])
+    code = (
+        f"import sys; sys.path.insert(0, {root!r}); sys.argv[0] = 'kmem';"
+        "from kmem_desktop.__main__ import main; sys.exit(main())"
+    )
+    isolated = [sys.executable, "-I", "-S", "-c", code, "mcp"]
     reference = reference_command()
-    with fresh_memory() as memory, tempfile.TemporaryDirectory() as folder:
-        memory.client()
-        options = ["--db", str(memory.database)]
-        root = str(Path(__file__).parents[2])
-        code = (
-            f"import sys; sys.path.insert(0, {root!r}); sys.argv[0] = 'kmem';"
-            "from kmem_desktop.__main__ import main; sys.exit(main())"
-        )
+    times: dict[str, list[float]] = {name: [] for name in ("floor", "plain", "kmem", "isolated")}
+    theirs = []
+    with default_memory() as home:
+        first_answer(installed, HOME=home)
         for _ in range(STARTS):
-            floors.append(timed(lambda: subprocess.run(floor, check=True)))
-            bridges.append(first_answer([script, "mcp", *options]))
-            isolated.append(
-                first_answer([sys.executable, "-I", "-S", "-c", code, "mcp", *options])
-            )
+            times["floor"].append(timed(lambda: subprocess.run(floor, check=True)))
+            times["plain"].append(timed(lambda: subprocess.run(plain, check=True)))
+            times["kmem"].append(first_answer(installed, HOME=home))
+            times["isolated"].append(first_answer(isolated, HOME=home))
             if reference:
-                file = str(Path(folder) / "memory.jsonl")
-                theirs.append(first_answer(reference, MEMORY_FILE_PATH=file))
-    cold = []
-    for _ in range(5):
-        with fresh_memory() as memory:
-            cold.append(first_answer(memory.command("mcp")))
-    base = statistics.median(floors)
+                theirs.append(first_answer(reference, MEMORY_FILE_PATH=f"{home}/memory.jsonl"))
+    median = {name: statistics.median(values) for name, values in times.items()}
+    base = median["floor"]
+
+    def line(what: str, name: str, bound: str = "") -> Measure:
+        return Measure(
+            what, milliseconds(median[name]), f"{median[name] / base:.2f} x floor", bound
+        )
+
     measures = [
-        Measure("python -I -S -c pass (floor)", milliseconds(base)),
-        Measure(
-            "kmem mcp -> initialize answered, resident running",
-            milliseconds(statistics.median(bridges)),
-            f"{statistics.median(bridges) / base:.2f} x floor",
-            "3 x floor",
-        ),
-        Measure(
-            "the same, python -I -S",
-            milliseconds(statistics.median(isolated)),
-            f"{statistics.median(isolated) / base:.2f} x floor",
-            "3 x floor",
-        ),
-        Measure(
-            "the same with no resident (median of 5)",
-            milliseconds(statistics.median(cold)),
-            "",
-            "1.5 s",
-        ),
+        line("python -I -S -c pass (floor)", "floor"),
+        line("python -c pass: this environment's site-packages", "plain"),
+        line("kmem mcp as installed here, resident running", "kmem", "3 x floor"),
+        line("kmem mcp by python -I -S, resident running", "isolated", "3 x floor"),
+        *cold_starts(),
     ]
     if theirs:
-        ratio = statistics.median(theirs) / statistics.median(bridges)
-        value = milliseconds(statistics.median(theirs))
-        measures.append(Measure("npm reference server -> initialize answered", value, f"{ratio:.1f} x kmem"))
+        value = statistics.median(theirs)
+        ratio = f"{value / median['kmem']:.1f} x kmem"
+        measures.append(Measure("npm reference server", milliseconds(value), ratio))
     return measures
+
+
+def cold_starts() -> list[Measure]:
+    """Start of the bridge where no resident is there yet."""
+    times, cpu = [], []
+    for _ in range(5):
+        with fresh_memory() as memory:
+            started = time.perf_counter()
+            memory.client()
+            times.append(time.perf_counter() - started)
+            used = memory.resident().cpu_times()
+            cpu.append(used.user + used.system)
+    value = milliseconds(statistics.median(times))
+    beside = f"CPU {statistics.median(cpu):.2f} s"
+    return [Measure("kmem mcp with no resident running (of 5)", value, beside, "1.5 s")]
+
+
+@contextmanager
+def default_memory() -> Iterator[str]:
+    """Give a home folder, so that the default database is a fresh one."""
+    with tempfile.TemporaryDirectory() as home:
+        try:
+            yield home
+        finally:
+            end_resident(f"{home}/.local/state/kmem/default.sock")
 
 
 def calls() -> list[Measure]:
@@ -203,14 +230,15 @@ def calls() -> list[Measure]:
 
 
 def _warm_calls(name: str, client: StdioClient, bound: str) -> list[Measure]:
-    creates, searches, opens, lists = [], [], [], []
-    for n in range(CALLS):
-        creates.append(timed(lambda n=n: client.call("create_entities", entity(f"e{n}"))))  # type: ignore[misc]
-        opens.append(timed(lambda n=n: client.call("open_nodes", {"names": [f"e{n}"]})))  # type: ignore[misc]
-        searches.append(timed(lambda n=n: client.call("search_nodes", {"query": f"e{n}"})))  # type: ignore[misc]
-        lists.append(timed(lambda: client.request("ping")))
+    creates, searches, opens, pings = [], [], [], []
+    for number in range(CALLS):
+        entity_name = f"e{number}"
+        creates.append(timed_call(client, "create_entities", entity(entity_name)))
+        opens.append(timed_call(client, "open_nodes", {"names": [entity_name]}))
+        searches.append(timed_call(client, "search_nodes", {"query": entity_name}))
+        pings.append(timed(lambda: client.request("ping")))
     return [
-        Measure(f"{name}: ping", spread(lists)),
+        Measure(f"{name}: ping", spread(pings)),
         Measure(f"{name}: open_nodes", spread(opens), "", bound and "2.5 / 5 ms"),
         Measure(f"{name}: search_nodes", spread(searches)),
         Measure(f"{name}: create_entities", spread(creates), "", bound),
@@ -281,7 +309,7 @@ def large() -> list[Measure]:
             through = []
             for _ in range(CALLS):
                 query = {"query": " ".join(chance.choices(WORDS, k=4))}
-                through.append(timed(lambda q=query: client.call("memory_searchKnowledge", q)))  # type: ignore[misc]
+                through.append(timed_call(client, "memory_searchKnowledge", query))
             busy = resident.memory_info().rss
     ratio = percentile(stores, 0.95) / percentile(floors, 0.95)
     return [
@@ -292,7 +320,9 @@ def large() -> list[Measure]:
         Measure("lexical search at 10,000, through the bridge", spread(through)),
         Measure("resident set after one search", f"{idle / 1e6:.0f} MB", "", "125 MB"),
         Measure(f"resident set after {CALLS} searches", f"{busy / 1e6:.0f} MB", "", "125 MB"),
-        Measure("database per 1,000 items", f"{size / ITEMS / 1e3:.2f} MB", "", "5 MB with vectors"),
+        Measure(
+            "database per 1,000 items", f"{size / ITEMS / 1e3:.2f} MB", "", "5 MB with vectors"
+        ),
     ]
 
 
@@ -317,31 +347,20 @@ def reference_at_ten_thousand() -> list[Measure]:
                     for n in range(start, start + 1_000)
                 ]
                 client.call("create_entities", {"entities": entities})
-            adds = [
-                timed(lambda n=n: client.call("add_observations", {"observations": [{"entityName": f"Entity {n}", "contents": ["is new"]}]}))  # type: ignore[misc]  # noqa: E501
-                for n in range(50)
-            ]
-            searches = [
-                timed(lambda w=w: client.call("search_nodes", {"query": w}))  # type: ignore[misc]
-                for w in chance.choices(WORDS, k=50)
-            ]
-            opens = [
-                timed(lambda n=n: client.call("open_nodes", {"names": [f"Entity {n}"]}))  # type: ignore[misc]
-                for n in range(50)
-            ]
+            adds, searches, opens = [], [], []
+            for number in range(50):
+                addition = {"entityName": f"Entity {number}", "contents": ["is new"]}
+                adds.append(timed_call(client, "add_observations", {"observations": [addition]}))
+                query = {"query": chance.choice(WORDS)}
+                searches.append(timed_call(client, "search_nodes", query))
+                opens.append(timed_call(client, "open_nodes", {"names": [f"Entity {number}"]}))
             measures += [
                 Measure(f"{name}: add_observations at 10,000 entities", spread(adds)),
                 Measure(f"{name}: search_nodes at 10,000 entities", spread(searches)),
                 Measure(f"{name}: open_nodes at 10,000 entities", spread(opens)),
             ]
             if name == "reference":
-                rss = sum(
-                    process.memory_info().rss
-                    for process in [
-                        psutil.Process(client.process.pid),
-                        *psutil.Process(client.process.pid).children(recursive=True),
-                    ]
-                )
+                rss = resident_bytes(client.process.pid)
                 measures.append(Measure("reference: resident set", f"{rss / 1e6:.0f} MB"))
                 client.close()
     return measures
@@ -359,6 +378,3 @@ def machine() -> str:
     """Say on what, and how busy it is."""
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     return f"{os.cpu_count()} cores, load {load}, Python {sys.version.split()[0]}"
-
-
-__all__ = ["BENCHMARKS", "Measure", "clean_environment", "machine"]

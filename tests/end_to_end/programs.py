@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import platformdirs
-import psutil
+import psutil  # type: ignore[import-untyped]
 import pytest
 
 from kmem_desktop.address import socket_address
@@ -56,6 +56,17 @@ class Memory:
             client.initialize(name)
         return client
 
+    def impatient_client(self) -> "StdioClient":
+        """Start a bridge that does not wait for somebody else to start the next resident."""
+        code = (
+            "import sys; from kmem_desktop import bridge;"
+            "bridge.PATIENCE_WITH_A_RESTART_S = 0.1; sys.exit(bridge.run(sys.argv[1], ''))"
+        )
+        client = StdioClient([sys.executable, "-c", code, str(self.database)])
+        self.clients.append(client)
+        client.initialize()
+        return client
+
     def run(self, *arguments: str, **options: Any) -> "subprocess.CompletedProcess[str]":
         """Run a command of kmem to its end."""
         return subprocess.run(
@@ -72,26 +83,49 @@ class Memory:
         """Ask the resident how it is; None where there is none."""
         return ask(self.address, "status", TIMEOUT_S)
 
-    def resident(self) -> psutil.Process:
-        """Return the resident, which has to be there."""
+    def resident(self) -> Any:
+        """Return the resident, which has to be there, as psutil's process."""
         status = self.status()
         assert status is not None
         return psutil.Process(status["pid"])
+
+    def kill_resident(self) -> None:
+        """Kill whoever serves now, as kill -9 does, and wait until it is dead."""
+        while True:
+            with contextlib.suppress(OSError, psutil.NoSuchProcess):
+                status = self.status()
+                if status is not None:
+                    process = psutil.Process(status["pid"])
+                    process.kill()
+                    wait_until_dead(process)
+                    return
 
     def close(self) -> None:
         """End every process, and leave no socket behind."""
         for client in self.clients:
             client.close()
-        with contextlib.suppress(OSError, psutil.NoSuchProcess):
-            status = self.status()
-            if status is not None:
-                resident = psutil.Process(status["pid"])
-                resident.terminate()
-                wait_until_dead(resident)
-        Path(self.address).unlink(missing_ok=True)
+        end_resident(self.address)
 
 
-def wait_until_dead(process: psutil.Process) -> None:
+def end_resident(address: str) -> None:
+    """End the resident that listens at an address, if there is one, and remove its socket."""
+    with contextlib.suppress(OSError, psutil.NoSuchProcess):
+        status = ask(address, "status", TIMEOUT_S)
+        if status is not None:
+            process = psutil.Process(status["pid"])
+            process.terminate()
+            wait_until_dead(process)
+    Path(address).unlink(missing_ok=True)
+
+
+def resident_bytes(pid: int) -> int:
+    """Return how much memory a process and its children hold."""
+    process = psutil.Process(pid)
+    family = [process, *process.children(recursive=True)]
+    return sum(int(member.memory_info().rss) for member in family)
+
+
+def wait_until_dead(process: Any) -> None:
     """Wait until a process has ended, whether or not its parent has taken note of it."""
     deadline = time.monotonic() + TIMEOUT_S
     while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:

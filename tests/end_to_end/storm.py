@@ -15,9 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import psutil
-
-from tests.end_to_end.programs import TIMEOUT_S, Memory, StdioClient, entity, wait_until_dead
+from tests.end_to_end.programs import TIMEOUT_S, Memory, StdioClient, entity
 
 IN_FLIGHT = 4
 
@@ -81,9 +79,10 @@ class StormReport:
 class _Storm:
     """Clients that store without a break, each with some requests in flight."""
 
-    def __init__(self, memory: Memory, client_count: int) -> None:
+    def __init__(self, memory: Memory, client_count: int, *, is_impatient: bool) -> None:
         self.memory = memory
-        self.clients = [memory.client() for _ in range(client_count)]
+        start = memory.impatient_client if is_impatient else memory.client
+        self.clients = [start() for _ in range(client_count)]
         self.acknowledged: set[str] = set()
         self.sent = 0
         self.errors = 0
@@ -111,17 +110,19 @@ class _Storm:
             assert self.news.wait_for(lambda: len(self.acknowledged) > count, TIMEOUT_S)
 
 
-def kill_storm(memory: Memory, kills: int, client_count: int) -> StormReport:
+def kill_storm(
+    memory: Memory, kills: int, client_count: int, *, is_impatient: bool = False
+) -> StormReport:
     """Kill the resident again and again under clients that store; tell what became of it."""
     started = time.monotonic()
     report = StormReport()
-    storm = _Storm(memory, client_count)
+    storm = _Storm(memory, client_count, is_impatient=is_impatient)
     with ThreadPoolExecutor(client_count) as pool:
         workers = [pool.submit(storm.store, number) for number in range(client_count)]
         try:
             for _ in range(kills):
                 storm.wait_for_more(len(storm.acknowledged))
-                kill_resident(memory)
+                memory.kill_resident()
                 report.kills += 1
             storm.wait_for_more(len(storm.acknowledged))
         finally:
@@ -139,18 +140,6 @@ def kill_storm(memory: Memory, kills: int, client_count: int) -> StormReport:
         report.integrity = connection.execute("PRAGMA integrity_check").fetchone()[0]
     report.seconds = time.monotonic() - started
     return report
-
-
-def kill_resident(memory: Memory) -> None:
-    """Kill whoever serves now, as the power of kill -9 allows, and wait until it is dead."""
-    while True:
-        with contextlib.suppress(OSError, psutil.NoSuchProcess):
-            status = memory.status()
-            if status is not None:
-                process = psutil.Process(status["pid"])
-                process.kill()
-                wait_until_dead(process)
-                return
 
 
 def main() -> int:

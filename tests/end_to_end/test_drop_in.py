@@ -18,7 +18,7 @@ from tests.end_to_end.programs import (
     npm_program,
 )
 
-TEA, CAFE = "likes tea", "café ☕ 漢字 😀 \"quoted\" back\\slash\nnew line"
+TEA, CAFE = "likes tea", 'café ☕ 漢字 😀 "quoted" back\\slash\nnew line'
 ADA = {"name": "Ada", "entityType": "person", "observations": [TEA, CAFE]}
 BOB = {"name": "Bob", "entityType": "person", "observations": []}
 NOEL = {"name": "Noël 漢字 😀", "entityType": "人", "observations": ["né à Köln"]}
@@ -114,29 +114,37 @@ def ours(memory: Memory) -> StdioClient:
     return memory.client("--tools", "graph")
 
 
-def comparable(result: Message, *, is_ranked: bool) -> Message:
-    """Return what clients and models see of a result.
+def comparable(result: Message) -> Message:
+    """Return what clients and models see of a result."""
+    return {
+        "isError": bool(result.get("isError")),
+        "structuredContent": result.get("structuredContent"),
+        "texts": [content["text"] for content in result["content"]],
+    }
 
-    A search of ours answers best first, the reference server's in the order of storing: the order
-    of the hits is no difference that counts.
+
+def finds_as_much(found: Message, expected: Message) -> bool:
+    """Tell whether a search of ours has all that the reference server's has.
+
+    Ours comes best first instead of in the order of storing, and may add what is close in meaning.
     """
-    structure = result.get("structuredContent")
-    texts = [content["text"] for content in result["content"]]
-    if is_ranked and structure is not None:
-        assert json.loads(texts[0]) == structure
-        structure["entities"].sort(key=lambda entity: entity["name"])
-        texts = []
-    is_error = bool(result.get("isError"))
-    return {"isError": is_error, "structuredContent": structure, "texts": texts}
+    ours, theirs = found["structuredContent"], expected["structuredContent"]
+    if theirs is None or ours is None:
+        return found == expected
+    return (
+        json.loads(found["texts"][0]) == ours
+        and all(entity in ours["entities"] for entity in theirs["entities"])
+        and all(relation in ours["relations"] for relation in theirs["relations"])
+    )
 
 
 def test_every_answer_is_the_reference_servers(ours: StdioClient, reference: StdioClient) -> None:
     differences = []
     for number, (tool, arguments) in enumerate(DIALOGUE):
-        is_ranked = tool == "search_nodes"
-        expected = comparable(reference.call(tool, arguments), is_ranked=is_ranked)
-        found = comparable(ours.call(tool, arguments), is_ranked=is_ranked)
-        if found != expected:
+        expected = comparable(reference.call(tool, arguments))
+        found = comparable(ours.call(tool, arguments))
+        is_search = tool == "search_nodes"
+        if not (finds_as_much(found, expected) if is_search else found == expected):
             differences.append(f"{number} {tool} {arguments}\n  {expected}\n  {found}")
     assert not differences, "\n".join(differences)
 
@@ -157,7 +165,11 @@ def test_search_finds_words(ours: StdioClient, reference: StdioClient) -> None:
     for query, theirs, mine, reason in SEARCHES:
         for client, expected in ((reference, theirs), (ours, mine)):
             found = client.call("search_nodes", {"query": query})["structuredContent"]
-            assert [one["name"] for one in found["entities"]] == expected, reason
+            names = [one["name"] for one in found["entities"]]
+            # What is close in meaning may follow what has the words.
+            assert names[: len(expected)] == expected, reason
+            assert client is ours or names == expected
+            assert query or names == expected
 
 
 def test_an_entity_named_twice_in_one_call_is_stored_once(
@@ -187,9 +199,7 @@ def test_empty_names_and_texts_are_refused(ours: StdioClient, reference: StdioCl
         assert bool(result.get("isError")) is is_error
 
 
-def test_the_resource_is_the_reference_servers(
-    ours: StdioClient, reference: StdioClient
-) -> None:
+def test_the_resource_is_the_reference_servers(ours: StdioClient, reference: StdioClient) -> None:
     listed, read = [], []
     for client in (reference, ours):
         client.call("create_entities", {"entities": [ADA]})
@@ -221,7 +231,5 @@ def test_the_file_of_the_reference_server_can_be_taken_over(
     reference.call("create_relations", {"relations": [KNOWS, DANGLING]})
     done = memory.run("import", str(tmp_path / "reference.jsonl"))
     assert done.returncode == 0, done.stderr
-    graphs = [
-        client.call("read_graph", {})["structuredContent"] for client in (ours, reference)
-    ]
+    graphs = [client.call("read_graph", {})["structuredContent"] for client in (ours, reference)]
     assert graphs[0] == graphs[1]

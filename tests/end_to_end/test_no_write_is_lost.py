@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from tests.end_to_end.programs import Memory
-from tests.end_to_end.storm import create_in_turn, kill_storm, kept_names, parallel_creates
+from tests.end_to_end.storm import create_in_turn, kept_names, kill_storm, parallel_creates
 
 
 def test_fifty_parallel_creates_of_one_client_are_all_kept(memory: Memory) -> None:
@@ -41,9 +41,9 @@ def test_four_clients_keep_everything(memory: Memory) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no kill -9")
 def test_kills_of_the_resident_lose_nothing_that_was_acknowledged(memory: Memory) -> None:
-    report = kill_storm(memory, kills=5, client_count=2)
+    report = kill_storm(memory, kills=8, client_count=2, is_impatient=True)
     print(report)
-    assert report.kills == 5
+    assert report.kills == 8
     assert report.lost == set()
     assert report.integrity == "ok"
     assert report.unanswered == 0

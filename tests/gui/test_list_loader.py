@@ -49,3 +49,22 @@ def test_a_stale_answer_is_dropped(run: Runner, qtbot: QtBot) -> None:
     run(asyncio.sleep(0))
     wait_for(qtbot, lambda: not [task for task in tasks._running if not task.done()])
     assert model.id_at(0) == len("redis")
+
+
+def test_questions_that_were_overtaken_are_never_asked(run: Runner, qtbot: QtBot) -> None:
+    service = SlowListing()
+    model = RowTableModel()
+    view = RowListView(model, "Items", Density.FULL)
+    qtbot.addWidget(view)
+    tasks = Tasks(lambda message, hint: None)
+    loader = ListLoader(service, tasks, view)  # type: ignore[arg-type]
+    for length in range(1, len("why redis") + 1):
+        loader.ask("why redis"[:length], BOTH)
+    wait_for(qtbot, lambda: len(service.gates) == 2)
+    for gate in list(service.gates.values()):
+        gate.set()
+    wait_for(qtbot, lambda: "why redis" in service.gates)
+    service.gates["why redis"].set()
+    wait_for(qtbot, lambda: model.rowCount() == 1)
+    assert sorted(service.gates) == ["w", "wh", "why redis"]
+    assert model.listing.view.text == "why redis"

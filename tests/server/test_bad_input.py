@@ -30,6 +30,7 @@ async def fill(services: Services) -> None:
             assert not result.is_error
     entities = [Entity(f"Planet {n}", "planet", (f"circles sun {n}",)) for n in range(STORED)]
     await services.graph.create_entities(entities, ORIGIN)
+    await services.embedding.settled()
 
 
 def was_accepted(result: types.CallToolResult) -> bool:

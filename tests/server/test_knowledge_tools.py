@@ -41,6 +41,7 @@ async def test_what_was_stored_comes_back_with_every_field(services: Services) -
 async def test_what_is_found_goes_out_as_quoted_data(services: Services) -> None:
     async with in_memory(services) as client:
         await client.call_tool("memory_storeKnowledge", draft(1))
+        await services.embedding.settled()
         found = await client.call_tool("memory_searchKnowledge", {"query": "shared client"})
         nothing = await client.call_tool("memory_searchKnowledge", {"query": "zebra"})
     assert json.loads(text_of(found)) == structure_of(found)

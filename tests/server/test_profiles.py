@@ -6,17 +6,25 @@ import pytest
 
 from kmem_desktop.bootstrap import Services
 from kmem_desktop.errors import InvalidInputError
-from kmem_desktop.server.profiles import PROFILES, called_name, profile_names, tools_of
+from kmem_desktop.server.profiles import (
+    DEFAULT_PROFILES,
+    PROFILES,
+    called_name,
+    profile_names,
+    tools_of,
+)
 from tests.server.clients import both_eras, in_memory
 from tests.server.corpora import golden_tools
 
 REFERENCE_SIZE = 10_750
 LARGEST_TOOL = 700
-# Seed 000 gives these so many fields, each with its limits.
+# The seeds give these so many fields, each with its limits.
 LARGER_TOOLS = {
     "memory_storeKnowledge": 1_020,
     "memory_searchKnowledge": 760,
     "memory_updateKnowledge": 760,
+    "add_exchange": 740,
+    "search_knowledge": 780,
 }
 NAME = re.compile(r"^[a-zA-Z0-9_]{1,40}$")
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
@@ -114,7 +122,7 @@ async def test_the_drop_in_profile_takes_the_reference_servers_arguments(
 
 
 def test_no_profiles_mean_the_default_ones() -> None:
-    assert profile_names("") == profile_names(" , ") == ("graph", "knowledge")
+    assert profile_names("") == profile_names(" , ") == DEFAULT_PROFILES
 
 
 def test_all_means_every_profile() -> None:
@@ -126,7 +134,8 @@ def test_a_profile_named_twice_counts_once() -> None:
 
 
 def test_an_unknown_profile_is_named_with_those_there_are() -> None:
-    with pytest.raises(InvalidInputError, match=r"graph, knowledge and all, not nope") as caught:
+    there_are = f"{', '.join(PROFILES)} and all, not nope"
+    with pytest.raises(InvalidInputError, match=there_are) as caught:
         profile_names("graph,nope")
     assert caught.value.code == "VALIDATION_ERROR"
 

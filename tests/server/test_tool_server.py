@@ -10,6 +10,7 @@ from mcp.shared.exceptions import MCPError
 
 from kmem_desktop.bootstrap import Services
 from kmem_desktop.server import tool_server
+from kmem_desktop.server.profiles import profile_names, tools_of
 from tests.server.clients import (
     LEGACY,
     MODERN,
@@ -301,7 +302,8 @@ async def test_both_eras_are_served_on_one_stream(
         serving(services, socket) as connections,
         over_socket(socket, services.paths.database, mode=mode) as client,
     ):
-        assert len((await client.list_tools()).tools) == 13
+        listed = [tool.name for tool in (await client.list_tools()).tools]
+        assert listed == list(tools_of(profile_names("")))
         assert connections.client_count == 1
         assert is_modern(client) == (mode != LEGACY)
 

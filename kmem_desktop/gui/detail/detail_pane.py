@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from kmem_desktop.domain import EntityDetails, Explanation, HistoryEntry, KnowledgeItem, Noun
 from kmem_desktop.errors import KmemError, NotFoundError
@@ -19,9 +19,10 @@ from kmem_desktop.gui.detail.entity_view import EntityView
 from kmem_desktop.gui.detail.history_view import HistoryView
 from kmem_desktop.gui.detail.item_toolbar import ItemToolbar
 from kmem_desktop.gui.detail.knowledge_view import KnowledgeView
+from kmem_desktop.gui.detail.parts import PaneBar
 from kmem_desktop.gui.markdown import is_link
 from kmem_desktop.gui.theme import Type
-from kmem_desktop.gui.widgets.labels import Hairline, Label
+from kmem_desktop.gui.widgets.labels import Label
 from kmem_desktop.gui.wording import quoted
 
 _KEPT = "Search and assistants no longer find it. History keeps it, so it can be had back."
@@ -79,14 +80,9 @@ class DetailPane(QWidget):
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(22, 16, 22, 12)
-        bar.addWidget(self.toolbar)
-        line = QHBoxLayout()
-        line.setContentsMargins(22, 0, 22, 0)
-        line.addWidget(Hairline())
-        column.addLayout(bar)
-        column.addLayout(line)
+        bar = PaneBar()
+        bar.line.addWidget(self.toolbar)
+        column.addWidget(bar)
         column.addWidget(self._views, 1)
         return page
 

@@ -2,14 +2,14 @@
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from kmem_desktop.errors import InvalidInputError
-from kmem_desktop.gui.detail.parts import ScrolledColumn
+from kmem_desktop.gui.detail.parts import PaneBar, ScrolledColumn
 from kmem_desktop.gui.theme import Type
 from kmem_desktop.gui.widgets.controls import Button, Look
 from kmem_desktop.gui.widgets.fields import Field
-from kmem_desktop.gui.widgets.labels import Hairline, Label
+from kmem_desktop.gui.widgets.labels import Label
 
 LOSS_WORTH_ASKING = 20
 """Leaving a form asks only where more than this many typed characters would be lost."""
@@ -39,13 +39,11 @@ class FormFrame(QWidget):
         self._cancel = Button("Cancel", key="Esc")
         self._cancel.clicked.connect(self.cancel_wanted)
         self._heading = Label("", Type.BODY, "ink3")
-        bar = QHBoxLayout()
-        bar.setContentsMargins(22, 16, 22, 12)
-        bar.setSpacing(6)
-        bar.addWidget(self._save)
-        bar.addWidget(self._cancel)
-        bar.addStretch(1)
-        bar.addWidget(self._heading)
+        bar = PaneBar()
+        bar.line.addWidget(self._save)
+        bar.line.addWidget(self._cancel)
+        bar.line.addStretch(1)
+        bar.line.addWidget(self._heading)
         self.area = ScrolledColumn("Form", fills=True)
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.area.column.setSpacing(14)
@@ -59,11 +57,7 @@ class FormFrame(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addLayout(bar)
-        line = QHBoxLayout()
-        line.setContentsMargins(22, 0, 22, 0)
-        line.addWidget(Hairline())
-        column.addLayout(line)
+        column.addWidget(bar)
         column.addWidget(self.area, 1)
 
     def set_heading(self, words: str) -> None:

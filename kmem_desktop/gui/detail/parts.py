@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from kmem_desktop.domain import Explanation
 from kmem_desktop.gui.appearance import appearance, theme
 from kmem_desktop.gui.theme import Type
 from kmem_desktop.gui.widgets.controls import Button, Look
-from kmem_desktop.gui.widgets.labels import Card, Label
+from kmem_desktop.gui.widgets.labels import Card, Hairline, Label
 from kmem_desktop.gui.widgets.text_view import TextView
 
 SHOWN_CHARACTERS = 8_000
@@ -53,6 +53,31 @@ class ScrolledColumn(QScrollArea):
 
     def _on_appearance_changed(self) -> None:
         self.column.setContentsMargins(*(theme().px(margin) for margin in self._margins))
+
+
+class PaneBar(QWidget):
+    """The bar that stands fixed above what is scrolled, with a hairline below it.
+
+    Attributes:
+        line: Where the contents go.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Start without contents."""
+        super().__init__(parent)
+        self.line = QHBoxLayout()
+        self.line.setContentsMargins(0, 0, 0, 0)
+        self.line.setSpacing(6)
+        self._column = QVBoxLayout(self)
+        self._column.addLayout(self.line)
+        self._column.addWidget(Hairline())
+        appearance().changed.connect(self._on_appearance_changed)
+        self._on_appearance_changed()
+
+    def _on_appearance_changed(self) -> None:
+        look = theme()
+        self._column.setContentsMargins(look.px(22), look.px(16), look.px(22), 0)
+        self._column.setSpacing(look.px(12))
 
 
 class CutText(QWidget):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 
 from kmem_desktop.domain import Noun, Row
 from kmem_desktop.gui.lists.row_list_view import RowListView
@@ -13,6 +13,7 @@ from kmem_desktop.services.listing import Listing, ListingService, View
 
 _FRAME_MS = 16
 _LONGEST_PAUSE_MS = 1000
+_MOST_AT_ONCE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,11 @@ class ListLoader(QObject):
         self._topic = f"list {id(self)}"
         self.asked = View()
         self.everything: Listing | None = None
+        self._asking = 0
+        self._is_waiting = False
         self._is_refreshing = False
         self._refresh_again = False
+        self._since_refresh = QElapsedTimer()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._refresh_now)
@@ -54,15 +58,37 @@ class ListLoader(QObject):
     def ask(self, text: str, nouns: tuple[Noun, ...]) -> None:
         """Show the answer to this question, unless another one is asked meanwhile."""
         self.asked = View(text, nouns)
-        self._tasks.run(self._answer(self.asked, 0), self._show_new, topic=self._topic)
+        self._is_waiting = True
+        self._ask_next()
+
+    def _ask_next(self) -> None:
+        # Questions that were overtaken before they were asked are never asked: they would keep
+        # the readers busy while the newest one waits.
+        if self._is_waiting and self._asking < _MOST_AT_ONCE:
+            self._is_waiting = False
+            self._asking += 1
+            self._tasks.run(self._answer_new(self.asked), self._show_new, topic=self._topic)
+
+    async def _answer_new(self, view: View) -> Answer:
+        try:
+            return await self._answer(view, 0)
+        finally:
+            self._asking -= 1
+            self._ask_next()
 
     def refresh(self) -> None:
         """Ask the same again soon; what is selected and in sight stays where it is."""
         if self._is_refreshing:
             self._refresh_again = True
         elif not self._timer.isActive():
-            listing = self._model.listing
-            self._timer.start(min(_LONGEST_PAUSE_MS, max(_FRAME_MS, int(listing.elapsed_ms))))
+            self._timer.start(max(_FRAME_MS, self._rest_ms()))
+
+    def _rest_ms(self) -> int:
+        """Return how long to rest: under many changes at once no longer work than rest."""
+        if not self._since_refresh.isValid():
+            return 0
+        pause_ms = min(_LONGEST_PAUSE_MS, int(self._model.listing.elapsed_ms))
+        return pause_ms - self._since_refresh.elapsed()
 
     async def _answer(self, view: View, first_row: int) -> Answer:
         listing = await self._service.show(view)
@@ -91,6 +117,7 @@ class ListLoader(QObject):
                 self._show_refreshed(answer)
         finally:
             self._is_refreshing = False
+            self._since_refresh.start()
             if self._refresh_again:
                 self._refresh_again = False
                 self.refresh()

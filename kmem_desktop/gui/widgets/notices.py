@@ -34,8 +34,8 @@ class NoticeLine(QWidget):
         texts.addWidget(self._words)
         texts.addWidget(self._hint)
         line = QHBoxLayout()
-        line.setContentsMargins(20, 8, 14, 8)
         line.setSpacing(12)
+        self._line = line
         line.addLayout(texts, 1)
         line.addWidget(self._button)
         line.addWidget(self._close)
@@ -44,7 +44,8 @@ class NoticeLine(QWidget):
         column.setSpacing(0)
         column.addWidget(Hairline())
         column.addLayout(line)
-        appearance().changed.connect(self._paint_ground)
+        appearance().changed.connect(self._on_appearance_changed)
+        self._on_appearance_changed()
         self.hide()
 
     @property
@@ -96,6 +97,11 @@ class NoticeLine(QWidget):
         if then is not None:
             then()
 
+    def _on_appearance_changed(self) -> None:
+        look = theme()
+        self._line.setContentsMargins(look.px(20), look.px(8), look.px(14), look.px(8))
+        self._paint_ground()
+
     def _paint_ground(self) -> None:
         palette = self.palette()
         palette.setColor(self.backgroundRole(), theme().color(self._ground))
@@ -119,8 +125,8 @@ class LiveLine(QWidget):
         self._button.clicked.connect(self._on_clicked)
         self._more = Label("", Type.META, "ink3")
         line = QHBoxLayout()
-        line.setContentsMargins(20, 3, 14, 3)
         line.setSpacing(7)
+        self._line = line
         line.addWidget(self._button)
         line.addWidget(self._more, 1)
         column = QVBoxLayout(self)
@@ -131,6 +137,8 @@ class LiveLine(QWidget):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._on_timeout)
+        appearance().changed.connect(self._on_appearance_changed)
+        self._on_appearance_changed()
         self.hide()
 
     def words(self) -> str:
@@ -143,6 +151,10 @@ class LiveLine(QWidget):
         self._more.setText(more)
         self.show()
         self._timer.start(_LIVE_MS)
+
+    def _on_appearance_changed(self) -> None:
+        look = theme()
+        self._line.setContentsMargins(look.px(20), look.px(3), look.px(14), look.px(3))
 
     def _on_clicked(self) -> None:
         self.hide()
