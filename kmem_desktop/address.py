@@ -16,14 +16,37 @@ MAX_PATH_BYTES = 100
 def chosen_database(argument: str | None) -> str | None:
     """Tell which database is meant, the same way in every program of kmem.
 
+    MCP clients start their servers with a handful of variables only, so the default is where the
+    home folder alone leads to. Whoever sets XDG_DATA_HOME has a database with a name of its own.
+
     Args:
         argument: the value of `--db`; without one the variable `KMEM_DB` counts.
 
     Returns:
         The absolute path with its links resolved, or None for the default database.
     """
-    path = argument or os.environ.get("KMEM_DB")
-    return os.path.realpath(os.path.expanduser(path)) if path else None
+    path = argument or os.environ.get("KMEM_DB") or _database_of_xdg()
+    if not path:
+        return None
+    database = os.path.realpath(os.path.expanduser(path))
+    return None if database == os.path.realpath(default_database()) else database
+
+
+def default_database() -> str:
+    """Return the path of the database that is used when none is named."""
+    folder = "~/.local/share/kmem"
+    if sys.platform == "darwin":
+        folder = "~/Library/Application Support/kmem"
+    elif sys.platform == "win32":
+        folder = os.path.join(os.environ.get("LOCALAPPDATA", "~/AppData/Local"), "kmem")
+    return os.path.join(os.path.expanduser(folder), "kmem.db")
+
+
+def _database_of_xdg() -> str:
+    folder = os.environ.get("XDG_DATA_HOME", "")
+    if sys.platform in ("win32", "darwin") or not os.path.isabs(folder):
+        return ""
+    return os.path.join(folder, "kmem", "kmem.db")
 
 
 def socket_directory() -> str:

@@ -8,6 +8,8 @@ from typing import Any
 
 import platformdirs
 
+from kmem_desktop.address import default_database
+
 log = logging.getLogger(__name__)
 
 APP_NAME = "kmem"
@@ -55,7 +57,7 @@ def paths(database: str | None) -> Paths:
             is_default=False,
         )
     return Paths(
-        database=platformdirs.user_data_path(APP_NAME, appauthor=False) / "kmem.db",
+        database=Path(default_database()),
         settings=platformdirs.user_config_path(APP_NAME, appauthor=False) / "settings.json",
         log=platformdirs.user_log_path(APP_NAME, appauthor=False) / "kmem.log",
         is_default=True,

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from kmem_desktop import address
@@ -121,3 +122,25 @@ def test_a_link_in_place_of_the_folder_is_refused(home: Path) -> None:
     path.symlink_to(home / "elsewhere")
     with pytest.raises(OSError, match="not a folder of yours"):
         address.prepare_socket_directory()
+
+
+def test_the_default_database_is_where_the_system_keeps_data_of_programs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    folder = platformdirs.user_data_path("kmem", appauthor=False)
+    assert Path(address.default_database()) == folder / "kmem.db"
+
+
+def test_naming_the_default_database_is_naming_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KMEM_DB", raising=False)
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    assert address.chosen_database(address.default_database()) is None
+
+
+def test_a_data_folder_of_ones_own_is_a_named_database(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("KMEM_DB", raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert address.chosen_database(None) == str(tmp_path / "kmem" / "kmem.db")

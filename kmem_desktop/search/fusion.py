@@ -24,7 +24,7 @@ from kmem_desktop.search.conversation import (
 WORDS_SHARE = 0.28
 MEANING_SHARE = 0.72
 USUAL_COSINE = 0.5
-SPEAKER_PRIOR = 0.18
+SPEAKER_PRIOR = 0.22
 WHEN_PRIOR = 0.14
 DATE_PRIOR = 0.30
 LENGTH_PRIOR = 0.07

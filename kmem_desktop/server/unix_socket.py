@@ -23,6 +23,7 @@ class UnixSocketListener:
         """Hand what connects to `connections`."""
         self._connections = connections
         self._server: asyncio.Server | None = None
+        self._address = ""
 
     async def listen(self, address: str) -> None:
         """Begin to accept connections. The caller holds the instance lock of this address.
@@ -31,8 +32,8 @@ class UnixSocketListener:
             StoreError: The socket could not be made.
         """
         # Only a dead resident can have left this socket behind: a living one has the lock.
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(address)  # noqa: PTH108 - a file name, gone in microseconds
+        self._address = address
+        self._unlink()
         old_mask = os.umask(0o177)
         try:
             self._server = await asyncio.start_unix_server(
@@ -47,6 +48,12 @@ class UnixSocketListener:
         """Accept nothing more."""
         if self._server is not None:
             self._server.close()
+            # The lock is still held: this cannot be the next resident's socket.
+            self._unlink()
+
+    def _unlink(self) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._address)  # noqa: PTH108 - a file name, gone in microseconds
 
     async def _on_connection(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter

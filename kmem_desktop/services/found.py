@@ -30,8 +30,11 @@ CANDIDATE_COUNT = 100
 ENTRY_CANDIDATE_COUNT = 150
 CLOSE_COUNT = 150
 """At most so many candidates come from meaning alone."""
-LEAST_COSINE = 0.2
-"""Without a word in common, less than this is no likeness at all."""
+MOST_CANDIDATES = 20_000
+LEAST_COSINE = 0.35
+LEAST_TURN_COSINE = 0.2
+"""Without a word in common, less than this is no likeness; a turn is read with its neighbours, and
+what answers a question there often says it in other words."""
 
 
 def marked_ranges(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
@@ -126,6 +129,34 @@ def ranked(
     return _scored(connection, nouns, bm25, meaning, asked)
 
 
+def folded(
+    connection: Connection,
+    parsed: ParsedQuery,
+    filters: fulltext.Filters,
+    meaning: Meaning | None,
+    asked: AskedFor,
+    wanted: int,
+) -> dict[int, Hit]:
+    """Return what a query finds, best first, each entity once however much of it matches.
+
+    Returns:
+        The best hit under the id of its item or entity; more candidates are looked at while one
+        entity's many observations keep others out.
+    """
+    limit = wanted
+    while True:
+        hits = ranked(connection, parsed, filters, meaning, asked, limit)
+        owners = graph_rows.entities_of_observations(
+            connection, [hit.id for hit in hits if hit.noun is Noun.OBSERVATION]
+        )
+        best: dict[int, Hit] = {}
+        for hit in hits:
+            best.setdefault(owners.get(hit.id, hit.id), hit)
+        if len(best) >= wanted or len(hits) < limit or limit >= MOST_CANDIDATES:
+            return best
+        limit *= 8
+
+
 def lexical_candidates(
     connection: Connection, parsed: ParsedQuery, filters: fulltext.Filters, limit: int
 ) -> list[fulltext.Candidate]:
@@ -176,7 +207,8 @@ def _scored(
     for document_id, noun in nouns.items():
         words = bm25.get(document_id, 0.0)
         cosine = cosines.get(document_id)
-        if not words and (cosine is None or cosine < LEAST_COSINE):
+        least = LEAST_TURN_COSINE if noun is Noun.TURN else LEAST_COSINE
+        if not words and (cosine is None or cosine < least):
             continue
         turn = turns.get(document_id)
         priors = fusion.turn_priors(asked, turn) if turn else ()

@@ -350,13 +350,8 @@ def _require(connection: Connection, entity_id: int) -> EntityDetails:
 def _matching_entities(connection: Connection, text: str, meaning: Meaning | None) -> list[int]:
     parsed = parse(text)
     filters = fulltext.Filters(nouns=(Noun.ENTITY, Noun.OBSERVATION))
-    rows = found.ranked(
-        connection, parsed, filters, meaning, understand(text, ()), SEARCH_ENTITY_COUNT * 3
-    )
-    owners = graph_rows.entities_of_observations(
-        connection, [row.id for row in rows if row.noun is Noun.OBSERVATION]
-    )
-    ids = list(dict.fromkeys(owners.get(row.id, row.id) for row in rows))
+    asked = understand(text, ())
+    ids = list(found.folded(connection, parsed, filters, meaning, asked, SEARCH_ENTITY_COUNT))
     if not ids and text.strip() and (parsed.words or not parsed.match):
         ids = _containing(connection, text.strip())
     return ids[:SEARCH_ENTITY_COUNT]

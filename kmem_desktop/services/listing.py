@@ -2,6 +2,7 @@
 
 import time
 from array import array
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -28,7 +29,6 @@ from kmem_desktop.text import one_line
 SNIPPET_LENGTH = 240
 MOST_RESULTS = 500
 """A search shows at most this many rows; the count says how many there are in all."""
-EVERYTHING = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,20 +105,21 @@ def _list(connection: Connection, view: View, meaning: Meaning | None) -> Listin
         after=parsed.after,
     )
     explanations: dict[int, Explanation] = {}
+    ids = array("q")
+    counts = dict.fromkeys(view.nouns, 0)
+    total = 0
     if parsed.match:
         explanations, nouns = _ranked(connection, parsed, filters, meaning, view.text)
+        ids, total = array("q", nouns), len(nouns)
+        counts.update(Counter(nouns.values()))
+        if total >= MOST_RESULTS:
+            total = max(total, fulltext.count(connection, parsed.match, filters))
     elif parsed.has_filters or not view.text.strip():
-        nouns = dict(fulltext.newest(connection, filters, EVERYTHING))
-    else:
-        nouns = {}
-    counts = dict.fromkeys(view.nouns, 0)
-    for noun in nouns.values():
-        counts[noun] += 1
-    total = len(nouns)
-    if total >= MOST_RESULTS and parsed.match:
-        total = fulltext.count(connection, parsed.match, filters)
+        ids = fulltext.newest(connection, filters)
+        counts.update(fulltext.count_by_noun(connection, filters))
+        total = len(ids)
     elapsed_ms = (time.perf_counter() - started) * 1000
-    return Listing(view, array("q", nouns), total, counts, elapsed_ms, explanations)
+    return Listing(view, ids, total, counts, elapsed_ms, explanations)
 
 
 def _ranked(
@@ -133,17 +134,12 @@ def _ranked(
     if Noun.ENTITY in nouns:
         nouns = (*nouns, Noun.OBSERVATION)
     widened = replace(filters, nouns=nouns)
-    rows = found.ranked(connection, parsed, widened, meaning, understand(text, ()), MOST_RESULTS)
-    owners = graph_rows.entities_of_observations(
-        connection, [row.id for row in rows if row.noun is Noun.OBSERVATION]
-    )
+    hits = found.folded(connection, parsed, widened, meaning, understand(text, ()), MOST_RESULTS)
     explanations: dict[int, Explanation] = {}
     shown: dict[int, Noun] = {}
-    for row in rows:
-        row_id = owners.get(row.id, row.id)
-        if row_id not in shown:
-            shown[row_id] = Noun.KNOWLEDGE if row.noun is Noun.KNOWLEDGE else Noun.ENTITY
-            explanations[row_id] = Explanation("", (), row.bm25, row.relevance, cosine=row.cosine)
+    for row_id, hit in list(hits.items())[:MOST_RESULTS]:
+        shown[row_id] = Noun.KNOWLEDGE if hit.noun is Noun.KNOWLEDGE else Noun.ENTITY
+        explanations[row_id] = Explanation("", (), hit.bm25, hit.relevance, cosine=hit.cosine)
     return explanations, shown
 
 

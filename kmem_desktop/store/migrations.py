@@ -59,7 +59,7 @@ def m001_initial(connection: Connection) -> None:
             updated_at TEXT NOT NULL,
             text_hash TEXT NOT NULL               -- SHA-256 of title and body: finds bit rot
         ) STRICT;
-        CREATE INDEX documents_by_noun ON documents (noun, updated_at DESC, id);
+        CREATE INDEX documents_by_noun ON documents (noun, updated_at DESC, id DESC);
 
         CREATE VIRTUAL TABLE documents_index USING fts5(
             title, body, tags, hidden_words, context,

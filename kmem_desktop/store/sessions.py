@@ -85,9 +85,7 @@ def append(
     for index, turn in enumerate(turns, start=len(earlier)):
         ids.append(_insert_turn(connection, session, turn, len(ids), _context(texts, index), now))
     for turn_id, _ in earlier:
-        documents.set_context(
-            connection, turn_id, _context_around(connection, turn_id)
-        )
+        documents.set_context(connection, turn_id, _context_around(connection, turn_id))
     connection.execute(
         "UPDATE sessions SET last_active = ?, entry_count = entry_count + ?,"
         " token_count = token_count + ?, status = 'active' WHERE id = ?",

@@ -120,8 +120,8 @@ def kill_storm(
     with ThreadPoolExecutor(client_count) as pool:
         workers = [pool.submit(storm.store, number) for number in range(client_count)]
         try:
-            for _ in range(kills):
-                storm.wait_for_more(len(storm.acknowledged))
+            for number in range(kills):
+                storm.wait_for_more(len(storm.acknowledged) + number * 7 % 20)
                 memory.kill_resident()
                 report.kills += 1
             storm.wait_for_more(len(storm.acknowledged))

@@ -3,6 +3,7 @@
 import signal
 import subprocess
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -64,6 +65,7 @@ def test_a_resident_that_is_asked_to_end_ends_in_order(memory: Memory, how: sign
     assert "Stopped serving" in log
     assert "Traceback" not in log
     assert not memory.database.with_name("kmem.db-wal").exists()
+    assert not Path(memory.address).exists()
 
 
 def test_a_client_goes_on_with_the_next_resident(memory: Memory) -> None:
