@@ -15,16 +15,16 @@ from typing import TypeVar
 
 import qasync
 from PySide6.QtCore import QCoreApplication
-from PySide6.QtWidgets import QMessageBox
 
 from kmem_desktop.bootstrap import Services, opened_services
 from kmem_desktop.config import Paths, SettingsFile
 from kmem_desktop.domain import Noun
-from kmem_desktop.errors import KmemError, StoreError
+from kmem_desktop.errors import StoreError
 from kmem_desktop.events import Change
-from kmem_desktop.gui.application import apply_theme, create_application
+from kmem_desktop.gui.application import NAME, apply_theme, create_application
 from kmem_desktop.gui.main_window import MainWindow
 from kmem_desktop.gui.tray import Tray
+from kmem_desktop.gui.trouble import tell
 from kmem_desktop.log import log_to_file
 from kmem_desktop.services.residence import Residence
 
@@ -43,15 +43,18 @@ def run(paths: Paths, *, in_background: bool) -> int:
         paths: The profile.
         in_background: Show the tray icon only.
     """
-    log_to_file(paths.log)
-    application = create_application(sys.argv[:1])
+    application = create_application([NAME])
+    settings = SettingsFile(paths.settings)
+    apply_theme(settings.current)
     with qasync.QEventLoop(application) as loop:
         asyncio.set_event_loop(loop)
         try:
-            return int(loop.run_until_complete(_main(paths, in_background=in_background)))
-        except KmemError as error:
+            log_to_file(paths.log)
+            main = _main(paths, settings, in_background=in_background)
+            return int(loop.run_until_complete(main))
+        except Exception as error:
             log.exception("kmem could not start")
-            _tell(error)
+            tell(error, paths)
             return 1
 
 
@@ -64,13 +67,11 @@ def run_without_window(work: Awaitable[T]) -> T:
         return result
 
 
-async def _main(paths: Paths, *, in_background: bool) -> int:
+async def _main(paths: Paths, settings: SettingsFile, *, in_background: bool) -> int:
     residence = Residence(paths)
     if not await _claim(residence):
         return 0
     try:
-        settings = SettingsFile(paths.settings)
-        apply_theme(settings.current)
         async with opened_services(paths) as services:
             await _serve_with_window(services, residence, settings, in_background=in_background)
     finally:
@@ -100,8 +101,8 @@ async def _serve_with_window(
 ) -> None:
     stopped = asyncio.Event()
     window = MainWindow(services, settings, stopped.set)
-    tray = Tray(window, services, stopped.set)
-    if not in_background or not tray.is_available:
+    tray = Tray(window, services)
+    if not in_background:
         window.bring_to_front()
     loop = asyncio.get_running_loop()
     # Type checkers know the module's name; the import itself waits for the icon to be there.
@@ -113,14 +114,23 @@ async def _serve_with_window(
     )
     resident_module.stop_on_signals(stopped.set)
     await resident.start()
-    watch = asyncio.ensure_future(_watch_foreign_writes(services))
+    watches = [asyncio.ensure_future(_watch_foreign_writes(services))]
+    if in_background:
+        watches.append(asyncio.ensure_future(_show_without_tray(window, tray)))
     try:
         await stopped.wait()
     finally:
-        watch.cancel()
+        for watch in watches:
+            watch.cancel()
         tray.release()
         window.release()
         await resident.stop()
+
+
+async def _show_without_tray(window: MainWindow, tray: Tray) -> None:
+    """Show the window where nothing else would tell that kmem runs."""
+    if not await tray.comes_up() and not window.isVisible():
+        window.bring_to_front()
 
 
 async def _watch_foreign_writes(services: Services) -> None:
@@ -133,9 +143,3 @@ async def _watch_foreign_writes(services: Services) -> None:
             seen = version
             for noun in (Noun.KNOWLEDGE, Noun.ENTITY):
                 services.feed.publish(Change(noun))
-
-
-def _tell(error: KmemError) -> None:
-    box = QMessageBox(QMessageBox.Icon.Warning, "kmem", error.message)
-    box.setInformativeText(error.hint)
-    box.exec()

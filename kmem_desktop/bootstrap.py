@@ -46,6 +46,7 @@ async def opened_services(paths: Paths) -> AsyncIterator[Services]:
         model = EmbeddedModel(resource_path("embedding"))
         embedding = EmbeddingService(database, feed, model)
         embedding.start()
+        sessions = SessionService(database, feed, embedding)
         try:
             yield Services(
                 paths=paths,
@@ -55,9 +56,10 @@ async def opened_services(paths: Paths) -> AsyncIterator[Services]:
                 history=HistoryService(database, feed),
                 listing=ListingService(database, embedding),
                 importing=ImportingService(database, feed),
-                sessions=SessionService(database, feed, embedding),
+                sessions=sessions,
                 embedding=embedding,
                 activity=ActivityService(),
             )
         finally:
+            await sessions.settle()
             await embedding.stop()

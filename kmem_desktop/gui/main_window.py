@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QMainWindow,
     QStackedWidget,
-    QSystemTrayIcon,
     QVBoxLayout,
     QWidget,
 )
@@ -32,6 +31,7 @@ from kmem_desktop.gui.popups.key_list import KeyList
 from kmem_desktop.gui.popups.overlay import Overlay
 from kmem_desktop.gui.popups.quick_search import QuickSearch
 from kmem_desktop.gui.shell.actions import Actions
+from kmem_desktop.gui.shell.leaving import Leaving
 from kmem_desktop.gui.shell.news import News, NewsDesk
 from kmem_desktop.gui.shell.rail import Rail
 from kmem_desktop.gui.shell.window_actions import add_window_actions
@@ -77,6 +77,7 @@ class MainWindow(QMainWindow):
         self.rail = Rail(PAGES)
         self.notice = NoticeLine()
         self.live = LiveLine()
+        self.leaving = Leaving(self, self.notice, settings, self.quit)
         self._page_stack = QStackedWidget()
         self._build()
         add_window_actions(self)
@@ -135,14 +136,19 @@ class MainWindow(QMainWindow):
         """Return what lies over the window: "palette" or "keys"."""
         return self.palette_overlay if name == "palette" else self.key_list
 
-    def prepare_to_quit(self) -> None:
-        """Save what the window remembers; the next close is no hiding."""
+    def quit(self) -> None:
+        """End the program, not only the window; ask first where typed text would be lost."""
+        for name, page in self.pages.items():
+            if page.has_something_to_lose():
+                self.bring_to_front()
+                self.show_page(name)
+                self.ask("Quit without saving what you typed?", "Quit", self._quit)
+                return
+        self._quit()
+
+    def _quit(self) -> None:
         self._is_quitting = True
         self._save_geometry()
-
-    def quit(self) -> None:
-        """End the program, not only the window."""
-        self.prepare_to_quit()
         self._quit_program()
 
     def release(self) -> None:
@@ -374,16 +380,6 @@ class MainWindow(QMainWindow):
         if geometry != self._settings.current.window_geometry:
             self._settings.change(window_geometry=geometry)
 
-    def _say_that_closing_hides(self) -> None:
-        tray = QSystemTrayIcon.isSystemTrayAvailable()
-        back = "Its icon" if tray else "Starting kmem again"
-        self.notice.show_words(
-            "Closing hides this window; kmem goes on serving your assistants.",
-            hint=f"{back} brings the window back. Close once more to hide it now.",
-            button="Quit instead",
-            then=self.quit,
-        )
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit_width()
@@ -392,6 +388,7 @@ class MainWindow(QMainWindow):
         super().showEvent(event)
         if self.page_name:
             QTimer.singleShot(0, self, self.current_page.activate)
+            self.leaving.speak_on_return()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self._save_geometry()
@@ -402,12 +399,7 @@ class MainWindow(QMainWindow):
             event.accept()
             return
         event.ignore()
-        if self._settings.current.told_that_closing_hides:
-            self.notice.hide()
-            self.hide()
-        else:
-            self._settings.change(told_that_closing_hides=True)
-            self._say_that_closing_hides()
+        self.leaving.close()
 
 
 def _first_stop(area: QWidget) -> QWidget | None:

@@ -1,5 +1,6 @@
 """The icon in the tray, with the system's own menu."""
 
+import asyncio
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject
@@ -9,7 +10,10 @@ from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 from kmem_desktop.bootstrap import Services
 from kmem_desktop.gui.icons import many_sized_icon
 from kmem_desktop.gui.main_window import MainWindow
+from kmem_desktop.gui.shell.leaving import WENT_ON, WHERE_QUIT_IS, has_tray
 from kmem_desktop.gui.wording import counted
+
+_TRAY_PATIENCE_S = 20
 
 
 class Tray(QObject):
@@ -20,14 +24,11 @@ class Tray(QObject):
         menu: Its menu.
     """
 
-    def __init__(
-        self, window: MainWindow, services: Services, quit_program: Callable[[], None]
-    ) -> None:
-        """Build icon and menu; `show` puts the icon into the tray."""
+    def __init__(self, window: MainWindow, services: Services) -> None:
+        """Build icon and menu, and put the icon into the tray, now or once there is one."""
         super().__init__(window)
         self._window = window
         self._activity = services.activity
-        self._quit_program = quit_program
         self._attention = ""
         self.icon = QSystemTrayIcon(self)
         self.menu = QMenu()
@@ -41,24 +42,23 @@ class Tray(QObject):
         self._login = self._add("Start at login", self._toggle_login)
         self._login.setCheckable(True)
         self.menu.addSeparator()
-        self._add("Quit kmem", self._quit)
+        self._add("Quit kmem", window.quit)
         self.icon.setContextMenu(self.menu)
         self.icon.activated.connect(self._on_activated)
         self.menu.aboutToShow.connect(self._read_login)
+        window.leaving.hidden_first.connect(self._say_that_kmem_goes_on)
         self._end = self._activity.listen(self._refresh)
         self._refresh()
         self._read_login()
-        self.show()
+        self.icon.show()
 
-    @property
-    def is_available(self) -> bool:
-        """Whether this desktop has a tray."""
-        return QSystemTrayIcon.isSystemTrayAvailable()
-
-    def show(self) -> None:
-        """Put the icon into the tray, if there is one."""
-        if self.is_available:
-            self.icon.show()
+    async def comes_up(self) -> bool:
+        """Wait a while for the tray, which may start later than kmem at login; tell if it came."""
+        for _ in range(_TRAY_PATIENCE_S * 5):
+            if has_tray():
+                return True
+            await asyncio.sleep(0.2)
+        return has_tray()
 
     def set_attention(self, words: str) -> None:
         """Say that something needs a person; empty words say that nothing does."""
@@ -97,9 +97,9 @@ class Tray(QObject):
         self._window.bring_to_front()
         self._window.new_knowledge()
 
-    def _quit(self) -> None:
-        self._window.prepare_to_quit()
-        self._quit_program()
+    def _say_that_kmem_goes_on(self) -> None:
+        if self.icon.supportsMessages():
+            self.icon.showMessage(WENT_ON.replace("went", "goes"), WHERE_QUIT_IS, self.icon.icon())
 
     def _toggle_pause(self) -> None:
         self._activity.pause(paused=not self._activity.is_paused)

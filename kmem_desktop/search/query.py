@@ -67,13 +67,15 @@ class ParsedQuery:
         return bool(self.tags or self.scope or self.kind or self.before or self.after)
 
 
-def parse(text: str, *, typing: bool = False) -> ParsedQuery:
+def parse(text: str, *, typing: bool = False, without: frozenset[str] = frozenset()) -> ParsedQuery:
     """Read a query.
 
     Args:
         text: Anything at all.
         typing: The last word is still being typed: words that begin with it match too.
+        without: Words, lower-case, that stand nearly everywhere: passed over like stop words.
     """
+    passed_over = STOP_WORDS | without if without else STOP_WORDS
     text = text.encode("utf-8", "replace").decode("utf-8")  # half a character finds nothing
     wanted: list[str] = []
     unwanted: list[str] = []
@@ -88,9 +90,9 @@ def parse(text: str, *, typing: bool = False) -> ParsedQuery:
             wanted.append(piece)
     # A word that was finished with a space is finished.
     open_end = typing and bool(wanted) and wanted[-1] == pieces[-1] and not text[-1:].isspace()
-    words = _plain_words(wanted)
+    words = _plain_words(wanted, passed_over)
     return ParsedQuery(
-        match=_expression(wanted, unwanted, open_end=open_end),
+        match=_expression(wanted, unwanted, passed_over, open_end=open_end),
         words=tuple(words),
         unwanted=" OR ".join(_unwanted_phrases(unwanted)),
         tags=tuple(tag.lower() for tag in fields.get("tag", ())),
@@ -126,16 +128,18 @@ def _date(value: str | None) -> datetime | None:
         return None
 
 
-def _plain_words(pieces: Iterable[str]) -> list[str]:
+def _plain_words(pieces: Iterable[str], passed_over: frozenset[str]) -> list[str]:
     words = dict.fromkeys(word.lower() for piece in pieces for word in _WORD.findall(piece))
-    telling = [word for word in words if word not in STOP_WORDS]
+    telling = [word for word in words if word not in passed_over]
     return (telling or list(words))[:MOST_WORDS]
 
 
-def _expression(wanted: list[str], unwanted: list[str], *, open_end: bool) -> str:
+def _expression(
+    wanted: list[str], unwanted: list[str], passed_over: frozenset[str], *, open_end: bool
+) -> str:
     terms: dict[str, None] = {}
     for piece in wanted:
-        terms.update(dict.fromkeys(_terms(piece)))
+        terms.update(dict.fromkeys(_terms(piece, passed_over)))
     if not terms:
         terms.update(dict.fromkeys(_stop_word_phrase(wanted)))
     chosen = list(terms)[:MOST_WORDS]
@@ -153,10 +157,10 @@ def _unwanted_phrases(pieces: list[str]) -> list[str]:
     return [_quoted(" ".join(_WORD.findall(piece))) for piece in pieces[:MOST_WORDS]]
 
 
-def _terms(piece: str) -> list[str]:
+def _terms(piece: str, passed_over: frozenset[str]) -> list[str]:
     """Return the quoted strings to look for: the piece as a whole, its words, and their parts."""
     words = _WORD.findall(piece)
-    telling = [word for word in words if word.lower() not in STOP_WORDS]
+    telling = [word for word in words if word.lower() not in passed_over]
     terms = []
     if len(words) > 1 and telling:
         terms.append(_quoted(" ".join(words)))

@@ -31,6 +31,8 @@ ENTRY_CANDIDATE_COUNT = 150
 CLOSE_COUNT = 150
 """At most so many candidates come from meaning alone."""
 MOST_CANDIDATES = 20_000
+MOST_MATCHES = 4_000
+"""Words are looked up, rarest first, until about so many texts match."""
 LEAST_COSINE = 0.35
 LEAST_TURN_COSINE = 0.2
 """Without a word in common, less than this is no likeness; a turn is read with its neighbours, and
@@ -117,15 +119,17 @@ def ranked(
         asked: What the question asks of a conversation.
         limit: So many candidates by words, and at most as many by meaning.
     """
-    lexical = lexical_candidates(connection, parsed, filters, limit)
-    bm25 = {row.id: row.bm25 for row in lexical}
-    nouns = {row.id: row.noun for row in lexical}
+    close: dict[int, Noun] = {}
     if meaning is not None and parsed.words:
         close = _close(connection, parsed, filters, meaning, min(limit, CLOSE_COUNT))
-        added = [document_id for document_id in close if document_id not in nouns]
-        nouns.update((document_id, close[document_id]) for document_id in added)
-        if parsed.match and added:
-            bm25.update(fulltext.scores(connection, parsed.match, ranking.COLUMN_WEIGHTS, added))
+    lexical: list[fulltext.Candidate] = []
+    if parsed.match:
+        weights = ranking.COLUMN_WEIGHTS
+        lexical = fulltext.candidates(
+            connection, parsed.match, filters, weights, limit, also=list(close)
+        )
+    bm25 = {row.id: row.bm25 for row in lexical}
+    nouns = {row.id: row.noun for row in lexical} | close
     return _scored(connection, nouns, bm25, meaning, asked)
 
 
@@ -157,13 +161,22 @@ def folded(
         limit *= 8
 
 
-def lexical_candidates(
-    connection: Connection, parsed: ParsedQuery, filters: fulltext.Filters, limit: int
-) -> list[fulltext.Candidate]:
-    """Return the best lexical matches; none for a query without anything to look up."""
-    if not parsed.match:
-        return []
-    return fulltext.candidates(connection, parsed.match, filters, ranking.COLUMN_WEIGHTS, limit)
+def readable(connection: Connection, text: str, *, typing: bool = False) -> ParsedQuery:
+    """Read a query, passing over words that stand in so many texts that they tell nothing.
+
+    They would cost most of the time and decide nothing: bm25 weighs them near zero.
+    """
+    parsed = parse(text, typing=typing)
+    if len(parsed.words) < 2:
+        return parsed
+    counts = fulltext.document_counts(connection, parsed.words)
+    total = 0
+    frequent = set()
+    for word in sorted(parsed.words, key=lambda word: counts[word]):
+        total += counts[word]
+        if total > MOST_MATCHES and total > counts[word]:
+            frequent.add(word)
+    return parse(text, typing=typing, without=frozenset(frequent)) if frequent else parsed
 
 
 def _close(
@@ -182,8 +195,7 @@ def _close(
             break
         count *= 8
     if parsed.unwanted:
-        weights = ranking.COLUMN_WEIGHTS
-        unwanted = fulltext.scores(connection, parsed.unwanted, weights, list(passing))
+        unwanted = fulltext.matching(connection, parsed.unwanted, list(passing))
         passing = {i: noun for i, noun in passing.items() if i not in unwanted}
     chosen = [document_id for document_id in ids if document_id in passing][:limit]
     return {document_id: passing[document_id] for document_id in chosen}
@@ -227,7 +239,7 @@ def knowledge(
     meaning: Meaning | None = None,
 ) -> KnowledgeResults:
     """Return the knowledge that answers a checked query, best first."""
-    parsed = parse(query.text)
+    parsed = readable(connection, query.text)
     filters = replace(
         filters,
         scopes=filters.scopes or ((parsed.scope,) if parsed.scope else ()),
@@ -299,7 +311,7 @@ def entries(
     meaning: Meaning | None = None,
 ) -> tuple[list[Entry], int]:
     """Return everything remembered that answers a checked query, best first, and how many."""
-    parsed = parse(query.text)
+    parsed = readable(connection, query.text)
     filters = fulltext.Filters(
         nouns=(Noun.KNOWLEDGE, Noun.TURN, Noun.OBSERVATION, Noun.ENTITY),
         scopes=(parsed.scope,) if parsed.scope else (),

@@ -21,7 +21,6 @@ from kmem_desktop.domain import (
 from kmem_desktop.errors import NotFoundError
 from kmem_desktop.events import Change, ChangeFeed
 from kmem_desktop.search.conversation import understand
-from kmem_desktop.search.query import parse
 from kmem_desktop.services import found
 from kmem_desktop.services.embedding import EmbeddingService, Meaning
 from kmem_desktop.services.graph_pages import PageLimit, page_of_entities, page_of_graph
@@ -348,7 +347,7 @@ def _require(connection: Connection, entity_id: int) -> EntityDetails:
 
 
 def _matching_entities(connection: Connection, text: str, meaning: Meaning | None) -> list[int]:
-    parsed = parse(text)
+    parsed = found.readable(connection, text)
     filters = fulltext.Filters(nouns=(Noun.ENTITY, Noun.OBSERVATION))
     asked = understand(text, ())
     ids = list(found.folded(connection, parsed, filters, meaning, asked, SEARCH_ENTITY_COUNT))

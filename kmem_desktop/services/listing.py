@@ -16,7 +16,7 @@ from kmem_desktop.domain import (
 )
 from kmem_desktop.search import ranking
 from kmem_desktop.search.conversation import understand
-from kmem_desktop.search.query import ParsedQuery, parse
+from kmem_desktop.search.query import ParsedQuery
 from kmem_desktop.services import found
 from kmem_desktop.services.embedding import EmbeddingService, Meaning
 from kmem_desktop.store import fulltext
@@ -95,7 +95,7 @@ class ListingService:
 
 def _list(connection: Connection, view: View, meaning: Meaning | None) -> Listing:
     started = time.perf_counter()
-    parsed = parse(view.text, typing=True)
+    parsed = found.readable(connection, view.text, typing=True)
     filters = fulltext.Filters(
         nouns=view.nouns,
         scopes=(parsed.scope,) if parsed.scope else (),
@@ -146,7 +146,7 @@ def _ranked(
 def _rows(connection: Connection, listing: Listing, ids: Sequence[int]) -> list[Row]:
     items = knowledge_rows.get_many(connection, ids)
     entity_ids = [row_id for row_id in ids if row_id not in items]
-    parsed = parse(listing.view.text, typing=True)
+    parsed = found.readable(connection, listing.view.text, typing=True)
     rows = {row_id: _knowledge_row(item) for row_id, item in items.items()}
     rows.update(_entity_rows(connection, entity_ids))
     if parsed.match:

@@ -1,5 +1,6 @@
 """Conversations: their turns are stored as they come, and found again (seed 004)."""
 
+import asyncio
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -62,6 +63,7 @@ class SessionService:
         self._feed = feed
         self._embedding = embedding
         self._speakers: list[str] | None = None
+        self._notes: set[asyncio.Task[None]] = set()
 
     async def add_exchange(
         self, session: SessionDraft, drafts: Sequence[TurnDraft], origin: Origin
@@ -108,12 +110,25 @@ class SessionService:
             return found.entries(connection, query, session_id, asked, meaning)
 
         entries, total = await self._database.read(work)
-        await self._database.write(
-            lambda c: session_rows.add_search(
-                c, query.text, query.session_uuid or "", asked_by, total, datetime.now(UTC)
+        self._remember_search(query, asked_by, total)
+        return entries, total
+
+    def _remember_search(self, query: EntryQuery, asked_by: str, total: int) -> None:
+        """Note what was looked for, without keeping the answer waiting for the disk."""
+        at = datetime.now(UTC)
+        task = asyncio.ensure_future(
+            self._database.write(
+                lambda c: session_rows.add_search(
+                    c, query.text, query.session_uuid or "", asked_by, total, at
+                )
             )
         )
-        return entries, total
+        self._notes.add(task)
+        task.add_done_callback(self._notes.discard)
+
+    async def settle(self) -> None:
+        """Wait until what is being noted is on the disk."""
+        await asyncio.gather(*self._notes, return_exceptions=True)
 
 
 def _session(

@@ -2,10 +2,12 @@
 
 import json
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+import apsw
 
 from kmem_desktop.domain import Noun
 from kmem_desktop.store.connection import Connection
@@ -14,6 +16,7 @@ from kmem_desktop.store.connection import Connection
 MARK_START = "\ue000"
 MARK_END = "\ue001"
 SNIPPET_TOKENS = 36
+TOKENIZER_ARGUMENTS = ("unicode61", "remove_diacritics", "2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,28 +72,62 @@ class Marked:
 
 
 def candidates(
-    connection: Connection, match: str, filters: Filters, weights: Sequence[float], limit: int
+    connection: Connection,
+    match: str,
+    filters: Filters,
+    weights: Sequence[float],
+    limit: int,
+    also: Sequence[int] = (),
 ) -> list[Candidate]:
-    """Return the best matches for an FTS5 expression, best first."""
+    """Return the best matches for an FTS5 expression, best first.
+
+    Args:
+        connection: A snapshot.
+        match: The expression.
+        filters: What they must be.
+        weights: The columns' weights.
+        limit: At most this many.
+        also: Documents whose score is wanted too, where they match; they follow the best.
+    """
     conditions, values = _conditions(filters)
+    # One scan of the index for both: asked for by its rowid, each match would begin anew.
     query = (
-        f"SELECT d.id, d.noun, {_bm25(weights)} AS score"
-        " FROM documents_index JOIN documents AS d ON d.id = documents_index.rowid"
-        f" WHERE documents_index MATCH ?{conditions} ORDER BY score DESC, d.id LIMIT ?"
+        f"WITH hits AS MATERIALIZED (SELECT rowid AS id, {_bm25(weights)} AS score"
+        " FROM documents_index WHERE documents_index MATCH ?)"
+        " SELECT id, noun, score FROM (SELECT d.id, d.noun, score FROM hits AS h"
+        f" JOIN documents AS d ON d.id = h.id WHERE 1{conditions}"
+        " ORDER BY score DESC, d.id LIMIT ?)"
     )
-    rows = connection.execute(query, (*weights, match, *values, limit))
-    return [Candidate(row[0], Noun(row[1]), row[2]) for row in rows]
+    bound = [*weights, match, *values, limit]
+    if also:
+        query += (
+            " UNION SELECT h.id, d.noun, h.score FROM hits AS h JOIN documents AS d ON d.id = h.id"
+            " WHERE h.id IN (SELECT value FROM json_each(?))"
+        )
+        bound.append(json.dumps(list(also)))
+    query += " ORDER BY score DESC, id"
+    return [Candidate(row[0], Noun(row[1]), row[2]) for row in connection.execute(query, bound)]
 
 
-def scores(
-    connection: Connection, match: str, weights: Sequence[float], ids: Sequence[int]
-) -> dict[int, float]:
-    """Return the lexical score of those of `ids` that match."""
+def document_counts(connection: Connection, words: Iterable[str]) -> dict[str, int]:
+    """Return for each word in how many documents it, or a form of it, stands."""
+    tokenizer = connection.fts5_tokenizer("porter", list(TOKENIZER_ARGUMENTS))
+    counts = {}
+    for word in words:
+        stems = tokenizer(word.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
+        query = "SELECT doc FROM documents_words WHERE term = ?"
+        found = [connection.execute(query, (stem,)).get for group in stems for stem in group]
+        counts[word] = min((count or 0 for count in found), default=0)
+    return counts
+
+
+def matching(connection: Connection, match: str, ids: Sequence[int]) -> set[int]:
+    """Return those of a few documents that match an FTS5 expression."""
     query = (
-        f"SELECT rowid, {_bm25(weights)} FROM documents_index"
+        "SELECT rowid FROM documents_index"
         " WHERE documents_index MATCH ? AND rowid IN (SELECT value FROM json_each(?))"
     )
-    return dict(connection.execute(query, (*weights, match, json.dumps(list(ids)))))
+    return {row[0] for row in connection.execute(query, (match, json.dumps(list(ids))))}
 
 
 def passing(connection: Connection, filters: Filters, ids: Sequence[int]) -> dict[int, Noun]:

@@ -67,6 +67,7 @@ def m001_initial(connection: Connection) -> None:
             tokenize='porter unicode61 remove_diacritics 2'
         );
         INSERT INTO documents_index (documents_index, rank) VALUES ('secure-delete', 1);
+        CREATE VIRTUAL TABLE documents_words USING fts5vocab('documents_index', 'row');
 
         CREATE TRIGGER documents_after_insert AFTER INSERT ON documents BEGIN
             INSERT INTO documents_index (rowid, title, body, tags, hidden_words, context)

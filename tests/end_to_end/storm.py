@@ -148,6 +148,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--clients", type=int, default=4)
     parser.add_argument("--creates", type=int, default=0)
+    parser.add_argument("--impatient", action="store_true", help="start residents at once")
     options = parser.parse_args()
     is_fine = True
     with tempfile.TemporaryDirectory() as folder:
@@ -164,7 +165,9 @@ def main() -> int:
         if options.kills:
             memory = Memory(Path(folder) / "kills.db")
             try:
-                report = kill_storm(memory, options.kills, options.clients)
+                report = kill_storm(
+                    memory, options.kills, options.clients, is_impatient=options.impatient
+                )
             finally:
                 memory.close()
             print(report)

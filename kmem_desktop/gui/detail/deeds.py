@@ -11,12 +11,15 @@ from kmem_desktop.domain import (
     EntityDetails,
     KnowledgeDraft,
     KnowledgeItem,
+    Noun,
     OriginKind,
     Relation,
 )
 from kmem_desktop.gui.context import BY_WINDOW
+from kmem_desktop.services.listing import View
 
 _RECENT = 10
+_OFFERED = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,20 @@ async def remove_observation(services: Services, details: EntityDetails, text: s
     name = details.entity.name
     await services.graph.delete_observations([(name, [text])], BY_WINDOW)
     return Deed(details.id, name, await _newest_own(services))
+
+
+async def add_relation(services: Services, details: EntityDetails, relation: Relation) -> Deed:
+    """Relate an entity to another."""
+    created = await services.graph.create_relations([relation], BY_WINDOW)
+    change_id = await _newest_own(services) if created else 0
+    return Deed(details.id, details.entity.name, change_id)
+
+
+async def entity_names(services: Services, start: str) -> list[str]:
+    """Return names of entities that these words find, for choosing one."""
+    listing = await services.listing.show(View(start, (Noun.ENTITY,)))
+    rows = await services.listing.rows(listing, listing.ids[:_OFFERED].tolist())
+    return [row.title for row in rows]
 
 
 async def remove_relation(services: Services, details: EntityDetails, relation: Relation) -> Deed:

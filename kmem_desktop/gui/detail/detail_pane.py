@@ -1,14 +1,21 @@
 """The pane beside a list: shows one item, edits it in place, and shows what happened to it."""
 
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from kmem_desktop.domain import EntityDetails, Explanation, HistoryEntry, KnowledgeItem, Noun
+from kmem_desktop.domain import (
+    EntityDetails,
+    Explanation,
+    HistoryEntry,
+    KnowledgeItem,
+    Noun,
+    Relation,
+)
 from kmem_desktop.errors import KmemError, NotFoundError
 from kmem_desktop.events import Change
 from kmem_desktop.gui.context import Context, undo_of
@@ -99,7 +106,9 @@ class DetailPane(QWidget):
             view.link_wanted.connect(self._on_link)
         self.entity_view.observation_added.connect(self._on_observation_added)
         self.entity_view.observation_removed.connect(self._on_observation_removed)
+        self.entity_view.relation_added.connect(self._on_relation_added)
         self.entity_view.relation_removed.connect(self._on_relation_removed)
+        self.entity_view.new_relation.names_wanted.connect(self._on_names_wanted)
         self.history_view.undo_wanted.connect(shell.undo_change)
         self.history_view.closed.connect(self.leave_history)
         self.editing.finished.connect(self._on_edited)
@@ -125,6 +134,14 @@ class DetailPane(QWidget):
         self.shown = Shown(noun, item_id, explanation)
         if not (self.is_editing and self.editing.has_something_to_lose()):
             self._load()
+
+    def explain(self, item_id: int, explanation: Explanation | None) -> None:
+        """Say why the item that is shown was found, now that something else was asked."""
+        if self.shown is None or self.shown.id != item_id:
+            return
+        self.shown = replace(self.shown, explanation=explanation)
+        if self.has_item and (item := self._current()) is not None and item.id == item_id:
+            self._item_view().why.show_explanation(explanation)
 
     def show_nothing(self, words: str = "") -> None:
         """Show that nothing is selected."""
@@ -221,6 +238,10 @@ class DetailPane(QWidget):
             deed, lambda done: shell.say(worded(done), undo_of(shell, done.change_id))
         )
 
+    def _item_view(self) -> KnowledgeView | EntityView:
+        is_knowledge = self.shown is not None and self.shown.noun is Noun.KNOWLEDGE
+        return self.knowledge_view if is_knowledge else self.entity_view
+
     def _current(self) -> KnowledgeItem | EntityDetails | None:
         if self.shown is None:
             return None
@@ -238,25 +259,25 @@ class DetailPane(QWidget):
         if shown.noun is Noun.KNOWLEDGE:
             tasks.run(
                 services.knowledge.get(shown.id),
-                lambda item: self._show_knowledge(item, shown.explanation),
+                self._show_knowledge,
                 failed=self._on_load_failed,
                 topic=self._topic,
             )
         else:
             tasks.run(
                 services.graph.details(shown.id),
-                lambda details: self._show_entity(details, shown.explanation),
+                self._show_entity,
                 failed=self._on_load_failed,
                 topic=self._topic,
             )
 
-    def _show_knowledge(self, item: KnowledgeItem, explanation: Explanation | None) -> None:
-        self.knowledge_view.show_item(item, explanation)
+    def _show_knowledge(self, item: KnowledgeItem) -> None:
+        self.knowledge_view.show_item(item, self.shown.explanation if self.shown else None)
         self._views.setCurrentWidget(self.knowledge_view)
         self._set_mode(self._item)
 
-    def _show_entity(self, details: EntityDetails, explanation: Explanation | None) -> None:
-        self.entity_view.show_entity(details, explanation)
+    def _show_entity(self, details: EntityDetails) -> None:
+        self.entity_view.show_entity(details, self.shown.explanation if self.shown else None)
         self._views.setCurrentWidget(self.entity_view)
         self._set_mode(self._item)
 
@@ -293,9 +314,21 @@ class DetailPane(QWidget):
             deed = deeds.remove_observation(self._context.services, details, text)
             self._do(deed, lambda deed: f"Forgot an observation of {quoted(deed.title)}.")
 
-    def _on_relation_removed(self, relation: object) -> None:
+    def _on_relation_added(self, relation: Relation) -> None:
         if details := self.entity_view.details:
-            deed = deeds.remove_relation(self._context.services, details, relation)  # type: ignore[arg-type]
+            deed = deeds.add_relation(self._context.services, details, relation)
+            self._do(deed, lambda deed: _relation_words(deed, relation))
+
+    def _on_names_wanted(self, start: str) -> None:
+        self._context.tasks.run(
+            deeds.entity_names(self._context.services, start),
+            self.entity_view.new_relation.offer,
+            topic=f"names {id(self)}",
+        )
+
+    def _on_relation_removed(self, relation: Relation) -> None:
+        if details := self.entity_view.details:
+            deed = deeds.remove_relation(self._context.services, details, relation)
             self._do(deed, lambda deed: f"Forgot a relation of {quoted(deed.title)}.")
 
     def _on_link(self, address: str) -> None:
@@ -305,6 +338,11 @@ class DetailPane(QWidget):
                 "Open",
                 lambda: QDesktopServices.openUrl(QUrl(address)),
             )
+
+
+def _relation_words(deed: Deed, relation: Relation) -> str:
+    words = quoted(f"{relation.from_name} {relation.relation_type} {relation.to_name}", 80)
+    return f"Added the relation {words}." if deed.change_id else f"{words} is there already."
 
 
 def as_text(item: KnowledgeItem | EntityDetails) -> tuple[str, str]:

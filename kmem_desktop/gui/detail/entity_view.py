@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from kmem_desktop.domain import EntityDetails, Explanation, Relation
 from kmem_desktop.gui.detail.parts import CutText, ScrolledColumn, WhyCard
+from kmem_desktop.gui.detail.relation_editor import RelationEditor
 from kmem_desktop.gui.theme import Type
 from kmem_desktop.gui.widgets.controls import Button, IconButton, Look
 from kmem_desktop.gui.widgets.labels import Card, Hairline, Label
@@ -22,6 +23,7 @@ class EntityView(ScrolledColumn):
         link_wanted: A link in an observation was clicked.
         observation_added: A new observation was typed.
         observation_removed: An observation is to be forgotten.
+        relation_added: A new relation was typed.
         relation_removed: A relation is to be forgotten.
     """
 
@@ -29,6 +31,7 @@ class EntityView(ScrolledColumn):
     link_wanted = Signal(str)
     observation_added = Signal(str)
     observation_removed = Signal(str)
+    relation_added = Signal(object)
     relation_removed = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -50,7 +53,10 @@ class EntityView(ScrolledColumn):
         self._relations = QVBoxLayout()
         self._relations.setSpacing(2)
         self._relations_card.body.addLayout(self._relations)
-        self._why = WhyCard()
+        self.new_relation = RelationEditor()
+        self.new_relation.added.connect(self._on_relation_entered)
+        self._relations_card.body.addWidget(self.new_relation)
+        self.why = WhyCard()
         for widget, gap in (
             (self._title, 2),
             (self._kind, 10),
@@ -64,7 +70,7 @@ class EntityView(ScrolledColumn):
         self.column.addSpacing(16)
         self.column.addWidget(self._relations_card)
         self.column.addSpacing(12)
-        self.column.addWidget(self._why)
+        self.column.addWidget(self.why)
 
     def show_entity(self, details: EntityDetails, explanation: Explanation | None) -> None:
         """Show an entity, and why it was found."""
@@ -74,6 +80,7 @@ class EntityView(ScrolledColumn):
         if not again:
             self._shows_all = False
             self.new_observation.clear()
+            self.new_relation.clear()
         if changed:
             self._title.setText(details.entity.name)
             self._fill_observations()
@@ -83,7 +90,7 @@ class EntityView(ScrolledColumn):
             f" {when(details.created_at)}."
         )
         self._kind.setToolTip(f"Changed {exactly(details.updated_at)}")
-        self._why.show_explanation(explanation)
+        self.why.show_explanation(explanation)
         if not again:
             self.verticalScrollBar().setValue(0)
 
@@ -119,7 +126,6 @@ class EntityView(ScrolledColumn):
         assert self.details is not None  # noqa: S101 - only called with an entity
         _clear(self._relations)
         relations = self.details.relations
-        self._relations_card.setVisible(bool(relations))
         for relation in relations[:SHOWN_RELATIONS]:
             self._relations.addWidget(self._relation(relation, self.details.entity.name))
         if len(relations) > SHOWN_RELATIONS:
@@ -152,6 +158,10 @@ class EntityView(ScrolledColumn):
     def _on_show_all(self) -> None:
         self._shows_all = True
         self._fill_observations()
+
+    def _on_relation_entered(self, kind: str, other: str) -> None:
+        if self.details is not None:
+            self.relation_added.emit(Relation(self.details.entity.name, other, kind))
 
     def _on_entered(self) -> None:
         if text := self.new_observation.text().strip():

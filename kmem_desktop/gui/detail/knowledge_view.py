@@ -33,7 +33,7 @@ class KnowledgeView(ScrolledColumn):
         self._facts = Label("", Type.META, "ink3", wrap=True)
         self._tags = QWidget()
         self._tag_flow = FlowLayout(self._tags)
-        self._why = WhyCard()
+        self.why = WhyCard()
         self.column.addWidget(self._title)
         self.column.addSpacing(8)
         self.column.addWidget(self._text)
@@ -42,7 +42,7 @@ class KnowledgeView(ScrolledColumn):
         self.column.addSpacing(10)
         self.column.addWidget(self._tags)
         self.column.addSpacing(14)
-        self.column.addWidget(self._why)
+        self.column.addWidget(self.why)
 
     def show_item(self, item: KnowledgeItem, explanation: Explanation | None) -> None:
         """Show an item, and why it was found."""
@@ -56,7 +56,7 @@ class KnowledgeView(ScrolledColumn):
         self._facts.setToolTip(
             f"Stored {exactly(item.created_at)}\nChanged {exactly(item.updated_at)}"
         )
-        self._why.show_explanation(explanation)
+        self.why.show_explanation(explanation)
         if not again:
             self.verticalScrollBar().setValue(0)
 

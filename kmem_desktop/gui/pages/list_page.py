@@ -208,6 +208,7 @@ class ListPage(Page):
             later, self._select_later = self._select_later, None
             if self.list.select_id(later) and (row := self.model.row_of(later)) is not None:
                 self.list.scrollTo(self.model.index(row, 0))
+        self._explain_current()
         if len(listing.ids):
             self._stack.setCurrentWidget(self.list)
             if self._focus_later:
@@ -216,6 +217,12 @@ class ListPage(Page):
             self._show_empty()
         self._focus_later = False
         self.context.shell.update_actions()
+
+    def _explain_current(self) -> None:
+        """Keep the reason in step with the question where the same row stays selected."""
+        row = self.model.row_at(self.list.currentIndex().row())
+        if row is not None:
+            self.detail.explain(row.id, row.explanation)
 
     def _show_empty(self) -> None:
         if not self.detail.is_editing:

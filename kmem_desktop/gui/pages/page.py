@@ -45,6 +45,11 @@ class Page(QWidget):
         """Leave the innermost thing that is open; return whether there was one."""
         return False
 
+    def has_something_to_lose(self) -> bool:
+        """Return whether a form of this page holds text that nobody has saved."""
+        detail = self.detail
+        return detail is not None and detail.is_editing and detail.editing.has_something_to_lose()
+
     def widen(self) -> bool:
         """Show what the page's filter hides; return whether there was such a filter."""
         return False

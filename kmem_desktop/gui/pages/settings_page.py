@@ -104,8 +104,8 @@ class SettingsPage(Page):
             ),
             SettingRow(
                 "Closing and quitting",
-                "Closing the window hides it, and assistants are served on."
-                " Quit ends every process of kmem; Ctrl Q.",
+                "Closing the window hides it, and assistants are served on; where the desktop has"
+                " no tray, it quits. Quit (Ctrl Q) ends every process of kmem.",
             ),
             self._memory,
             SettingRow("Where the memory is", str(files.database), folder),
