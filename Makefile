@@ -2,6 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# compat: a plain path entry. The usual finder is imported by every start of `kmem mcp`.
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check \
+  --config-settings editable_mode=compat -e
 
 # What Qt needs of a bare Debian or Ubuntu, and what the tests need to see a window.
 RUN_PACKAGES := libegl1 libgl1 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 libxcb-image0 \
@@ -33,11 +36,11 @@ $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml | $(VENV)/bin/pip
-	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	$(INSTALL) .
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/pip
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(INSTALL) '.[dev]'
 	@touch $(VENV)/.installed $@
 
 clean:

@@ -72,8 +72,8 @@ _KNOWN: tuple[tuple[type[KmemError], str, str, str], ...] = (
 )
 
 
-def trouble_of(error: Exception) -> Trouble:
-    """Word why kmem could not start."""
+def trouble_of(error: Exception, database: Path) -> Trouble:
+    """Word why kmem could not start on this database."""
     if not isinstance(error, KmemError):
         return Trouble(
             "kmem could not start.",
@@ -83,7 +83,8 @@ def trouble_of(error: Exception) -> Trouble:
         )
     for kind, title, safe, todo in _KNOWN:
         if isinstance(error, kind):
-            return Trouble(title, error.message, safe, todo)
+            named = error.message if str(database) in error.message else str(database)
+            return Trouble(title, named, safe, todo)
     safe = "What you and your assistants stored before."
     if isinstance(error, StoreError):
         return Trouble("The memory could not be opened.", error.message, safe, error.hint)
@@ -165,4 +166,4 @@ def _open(path: Path) -> None:
 
 def tell(error: Exception, paths: Paths) -> None:
     """Show why kmem could not start, until the window is closed."""
-    TroubleWindow(trouble_of(error), paths).exec()
+    TroubleWindow(trouble_of(error, paths.database), paths).exec()

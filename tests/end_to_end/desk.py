@@ -134,7 +134,7 @@ class Desk:
 
         def is_selected() -> bool:
             nodes = self.reader.nodes()
-            rows = [node for node in nodes if node.role == "table cell" and node.is_selected]
+            rows = [node for node in nodes if node.role == "cell" and node.is_selected]
             shown = [node for node in nodes if node.role == "label" and node.name == title]
             return any(row.name.startswith(f"{title}.") for row in rows) and bool(shown)
 
@@ -143,7 +143,7 @@ class Desk:
     def selected_rows(self) -> list[str]:
         """Return what the selected rows of the list say."""
         nodes = self.reader.nodes()
-        return [node.name for node in nodes if node.role == "table cell" and node.is_selected]
+        return [node.name for node in nodes if node.role == "cell" and node.is_selected]
 
     def window_processes(self) -> list[Any]:
         """Return the processes of the window that still run."""
@@ -159,7 +159,8 @@ class Desk:
         found = []
         for process in psutil.process_iter(["cmdline"]):
             command = process.info["cmdline"] or []
-            if str(self.memory.database) in command and "mcp" not in command:
+            serves = str(self.memory.database) in command and "mcp" not in command
+            if serves and not has_ended(process):
                 found.append(process)
         return found
 
@@ -206,6 +207,14 @@ async def titles_found(client: Client, query: str) -> list[str]:
     assert not result.is_error, result
     assert result.structured_content is not None
     return [hit["title"] for hit in result.structured_content["results"]]
+
+
+def has_ended(process: Any) -> bool:
+    """Tell whether a process has ended, whether or not its parent has taken note of it."""
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 async def answers(call: Awaitable[Any]) -> bool:

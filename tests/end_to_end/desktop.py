@@ -21,6 +21,7 @@ from tests.end_to_end.desk import (
     QUIT_KMEM,
     Desk,
     answers,
+    has_ended,
     store,
     titles_found,
     two_assistants,
@@ -31,8 +32,10 @@ from tests.gui.shopfront import ENTITIES, KNOWLEDGE, RELATIONS
 
 QUIT_S = 3.0
 SCOPE = "project:shopfront"
+QUEUE_TITLE = "Queue moved from Redis to PostgreSQL"
+ALERT_TITLE = "Alert when the oldest job is over five minutes"
 QUEUE = {
-    "title": "Queue moved from Redis to PostgreSQL",
+    "title": QUEUE_TITLE,
     "content": "Jobs were lost when Redis was restarted without persistence. `LISTEN/NOTIFY` with"
     " `SKIP LOCKED` carries 400 jobs a second here, and there is one thing less to run.",
     "tags": ["queue", "postgres"],
@@ -40,13 +43,14 @@ QUEUE = {
     "category": "decision",
 }
 ALERT = {
-    "title": "Alert when the oldest job is over five minutes",
+    "title": ALERT_TITLE,
     "content": "Page on the age of the oldest job, never on queue length alone: a long queue that"
     " moves is fine, an old job is not.",
     "tags": ["queue", "alerts"],
     "scope": SCOPE,
     "category": "guideline",
 }
+PAGES = ("Knowledge", "Graph", "Activity", "Connections", "Settings")
 CHANGED = "Queue moved from Redis to PostgreSQL in May"
 NEW = "Prices are integers in cents"
 NEW_CONTENT = "All prices are integers in the smallest unit, with a currency code beside them."
@@ -59,9 +63,9 @@ async def one_memory_for_all(desk: Desk) -> None:
         first = desk.memory.resident()
         desk.start()
         await desk.has_window()
-        await desk.until(lambda: not first.is_running(), "the resident without a window is gone")
+        await desk.until(lambda: has_ended(first), "the resident without a window is gone")
         await window_shows_what_assistants_store(desk, cursor)
-        assert await titles_found(claude, "redis queue") == [QUEUE["title"]], "the bridge went on"
+        assert QUEUE_TITLE in await titles_found(claude, "redis"), "the bridge went on"
         await person_searches_and_edits(desk, claude)
         await person_forgets_and_takes_it_back(desk, cursor)
         await person_writes(desk, cursor)
@@ -72,13 +76,13 @@ async def one_memory_for_all(desk: Desk) -> None:
 async def window_shows_what_assistants_store(desk: Desk, cursor: Client) -> None:
     """What an assistant stores appears by itself, with its name; the tray says who is there."""
     await desk.finds_icon()
-    row = await desk.sees(QUEUE["title"], "table cell")
+    row = await desk.sees(QUEUE_TITLE, "cell")
     assert "from Claude Code" in row
     # Both have to come back from the resident that handed over: their next call brings them.
     await store(cursor, ALERT)
-    row = await desk.sees(ALERT["title"], "table cell")
+    row = await desk.sees(ALERT_TITLE, "cell")
     assert "from Cursor" in row
-    await desk.sees(f"Cursor stored “{ALERT['title']}”")
+    await desk.sees(f"Cursor stored “{ALERT_TITLE}”")
     await desk.picture("2-stored-by-an-assistant")
 
 
@@ -93,9 +97,9 @@ async def person_searches_and_edits(desk: Desk, claude: Client) -> None:
     screen.press("Home", "Down")
     screen.press("Up")
     await desk.until(lambda: len(desk.selected_rows()) == 1, "a row is selected")
-    if not desk.selected_rows()[0].startswith(QUEUE["title"]):
+    if not desk.selected_rows()[0].startswith(QUEUE_TITLE):
         screen.press("Down")
-    await desk.selects(QUEUE["title"])
+    await desk.selects(QUEUE_TITLE)
     await desk.sees("Why it was found")
     await desk.picture("3-searched")
     screen.press("Return")
@@ -114,12 +118,12 @@ async def person_forgets_and_takes_it_back(desk: Desk, cursor: Client) -> None:
     screen = desk.screen
     screen.press("Delete")
     await desk.sees(f"Forgotten: “{CHANGED}”")
-    await desk.sees_no_more(f"{CHANGED}.", "table cell")
+    await desk.sees_no_more(f"{CHANGED}.", "cell")
     await desk.picture("6-forgotten")
     assert CHANGED not in await titles_found(cursor, "queue moved in May")
     screen.press("ctrl+z")
     await desk.sees("Taken back")
-    await desk.sees(f"{CHANGED}.", "table cell")
+    await desk.sees(f"{CHANGED}.", "cell")
     assert CHANGED in await titles_found(cursor, "queue moved in May")
 
 
@@ -253,17 +257,17 @@ async def a_full_memory(desk: Desk) -> None:
         desk.screen.press("Down")
         desk.screen.press("Up")
         await desk.picture("full-search")
-        for key, name in zip("23456", ("knowledge", "graph", "activity", "connections", "settings")):
-            desk.screen.press(f"ctrl+{key}")
-            await desk.sees("", "filler")
-            await desk.picture(f"full-{name}")
+        for number, title in enumerate(PAGES, start=2):
+            desk.screen.press(f"ctrl+{number}")
+            await desk.sees(title, "filler")
+            await desk.picture(f"full-{title.lower()}")
         desk.screen.press("ctrl+k")
         await desk.focus_is_on("text", "What do you want to do?")
         await desk.picture("full-palette")
         desk.screen.press("Escape")
         desk.screen.press("ctrl+shift+f")
         await desk.until(
-            lambda: desk.screen.active_title() == "kmem quick search", "the quick search is there"
+            lambda: "Quick search" in desk.screen.active_title(), "the quick search is there"
         )
         await desk.replace_text("Search everything", "queue alerts")
         await desk.picture("full-quick-search")
@@ -312,9 +316,11 @@ def play(out: Path, *, scale: int, theme: str) -> None:
                 with desk_on(screen, root / scene.__name__, pictures=out, theme=theme) as desk:
                     print(scene.__name__, flush=True)
                     asyncio.run(scene(desk))
-        with Screen(root / "bare", scale=scale, has_tray=False) as screen:
-            with desk_on(screen, root / "no-tray", pictures=out, theme=theme) as desk:
-                asyncio.run(without_a_tray_closing_quits(desk))
+        with (
+            Screen(root / "bare", scale=scale, has_tray=False) as screen,
+            desk_on(screen, root / "no-tray", pictures=out, theme=theme) as desk,
+        ):
+            asyncio.run(without_a_tray_closing_quits(desk))
 
 
 def main() -> int:

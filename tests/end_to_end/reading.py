@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-jeepney = pytest.importorskip("jeepney", reason="jeepney is not there: it reads the window by AT-SPI")
-from jeepney import DBusAddress, Properties, new_method_call  # noqa: E402
-from jeepney.io.blocking import DBusConnection, open_dbus_connection  # noqa: E402
+WHY = "jeepney is not there: pip install jeepney, by which the tests read the window"
+jeepney: Any = pytest.importorskip("jeepney", reason=WHY)
+blocking: Any = pytest.importorskip("jeepney.io.blocking", reason=WHY)
 
 ACCESSIBLE = "org.a11y.atspi.Accessible"
 TEXT = "org.a11y.atspi.Text"
@@ -39,11 +39,11 @@ class Reader:
         self._session_bus = session_bus
 
     def __enter__(self) -> "Reader":
-        with open_dbus_connection(self._session_bus) as session:
-            place = DBusAddress("/org/a11y/bus", "org.a11y.Bus", "org.a11y.Bus")
-            call = new_method_call(place, "GetAddress")
+        with blocking.open_dbus_connection(self._session_bus) as session:
+            place = jeepney.DBusAddress("/org/a11y/bus", "org.a11y.Bus", "org.a11y.Bus")
+            call = jeepney.new_method_call(place, "GetAddress")
             address = session.send_and_get_reply(call, timeout=TIMEOUT_S).body[0]
-        self._bus: DBusConnection = open_dbus_connection(address)
+        self._bus = blocking.open_dbus_connection(address)
         return self
 
     def __exit__(
@@ -88,13 +88,13 @@ class Reader:
         signature: str | None = None,
         arguments: tuple[Any, ...] = (),
     ) -> Any:
-        place = DBusAddress(reference[1], reference[0], interface)
-        message = new_method_call(place, method, signature, arguments)
+        place = jeepney.DBusAddress(reference[1], reference[0], interface)
+        message = jeepney.new_method_call(place, method, signature, arguments)
         return self._answer(message)
 
     def _property(self, reference: Reference, name: str) -> str:
-        place = DBusAddress(reference[1], reference[0], ACCESSIBLE)
-        return str(self._answer(Properties(place).get(name))[0][1])
+        place = jeepney.DBusAddress(reference[1], reference[0], ACCESSIBLE)
+        return str(self._answer(jeepney.Properties(place).get(name))[0][1])
 
     def _answer(self, message: Any) -> Any:
         reply = self._bus.send_and_get_reply(message, timeout=TIMEOUT_S)

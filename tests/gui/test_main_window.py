@@ -391,31 +391,6 @@ def test_a_bug_is_logged_and_worded_generically(
     assert "ZeroDivisionError" in caplog.text
 
 
-def test_closing_says_once_that_it_hides_and_then_hides(
-    open_window: OpenWindow, settings: SettingsFile, quits: list[str]
-) -> None:
-    window = open_window()
-    window.close()
-    assert window.isVisible()
-    assert "goes on serving" in window.notice.words()
-    window.close()
-    assert not window.isVisible()
-    window.bring_to_front()
-    assert window.isVisible()
-    window.close()
-    assert not window.isVisible()
-    assert quits == []
-    assert settings.current.told_that_closing_hides
-    assert settings.current.window_geometry
-
-
-def test_quit_instead_quits(open_window: OpenWindow, quits: list[str]) -> None:
-    window = open_window()
-    window.close()
-    window.notice.press()
-    assert quits == ["quit"]
-
-
 def test_everything_that_takes_the_keyboard_has_a_name(
     open_window: OpenWindow, services: Services, run: Runner, qtbot: QtBot
 ) -> None:

@@ -9,12 +9,11 @@ from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from kmem_desktop.config import Settings
+from kmem_desktop.config import Settings, resource_path
 from kmem_desktop.gui.appearance import appearance, theme
 from kmem_desktop.gui.application import apply_theme
 from kmem_desktop.gui.icons import icon_pixmap
 from kmem_desktop.gui.pages.registry import PAGES
-from kmem_desktop.config import resource_path
 from kmem_desktop.gui.theme import DARK, LIGHT, Tokens, Type, build_theme, with_more_contrast
 
 GROUNDS = ("bg", "panel", "rail", "accent_soft", "hover", "code")

@@ -9,7 +9,7 @@ from kmem_desktop.gui.tray import Tray
 from tests.gui.conftest import LoginEntryInMemory, OpenWindow
 from tests.gui.scenes import wait_for
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", "systemTrayWindowChanged")
 
 
 def words(tray: Tray) -> list[str]:
@@ -17,9 +17,9 @@ def words(tray: Tray) -> list[str]:
 
 
 def test_the_menu_says_how_things_stand_and_is_short(
-    open_window: OpenWindow, services: Services, quits: list[str]
+    open_window: OpenWindow, services: Services
 ) -> None:
-    tray = Tray(open_window(), services, lambda: quits.append("quit"))
+    tray = Tray(open_window(), services)
     assert words(tray)[0] == "No assistant connected"
     visit = services.activity.arrive()
     assert words(tray)[0] == "1 assistant connected"
@@ -32,7 +32,7 @@ def test_the_menu_says_how_things_stand_and_is_short(
 def test_pausing_changes_words_and_the_icons_shape(
     open_window: OpenWindow, services: Services
 ) -> None:
-    tray = Tray(open_window(), services, lambda: None)
+    tray = Tray(open_window(), services)
     assert tray.state()[1] == "tray-serving"
     next(a for a in tray.menu.actions() if a.text() == "Pause serving").trigger()
     assert tray.state() == ("Serving is paused", "tray-paused")
@@ -51,7 +51,7 @@ def test_pausing_changes_words_and_the_icons_shape(
 def test_start_at_login_is_ticked_in_the_menu(
     open_window: OpenWindow, services: Services, login_entry: LoginEntryInMemory, qtbot: QtBot
 ) -> None:
-    tray = Tray(open_window(), services, lambda: None)
+    tray = Tray(open_window(), services)
     action = next(a for a in tray.menu.actions() if a.text() == "Start at login")
     assert not action.isChecked()
     action.trigger()
@@ -62,7 +62,7 @@ def test_start_at_login_is_ticked_in_the_menu(
 def test_quit_in_the_menu_quits(
     open_window: OpenWindow, services: Services, quits: list[str]
 ) -> None:
-    tray = Tray(open_window(), services, lambda: quits.append("quit"))
+    tray = Tray(open_window(), services)
     next(a for a in tray.menu.actions() if a.text() == "Quit kmem").trigger()
     assert quits == ["quit"]
     tray.release()

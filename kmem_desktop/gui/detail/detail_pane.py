@@ -167,6 +167,11 @@ class DetailPane(QWidget):
         if self.has_item:
             self._load()
 
+    def focus_item(self) -> None:
+        """Put the keyboard on the item, which it scrolls then."""
+        if self.has_item:
+            self._item_view().setFocus()
+
     def new_knowledge(self, title: str = "") -> None:
         """Open an empty form for knowledge."""
         self.editing.new_knowledge(title)

@@ -22,8 +22,8 @@ class RelationEditor(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         """Start empty."""
         super().__init__(parent)
-        self.kind = _field("Add a relation: uses…", "How it is related", RELATION_TYPE_LENGTH)
-        self.other = _field("…which entity, then Enter", "To which entity", ENTITY_NAME_LENGTH)
+        self.kind = _field("Related how?", "How it is related", RELATION_TYPE_LENGTH)
+        self.other = _field("To which entity? Enter adds", "To which entity", ENTITY_NAME_LENGTH)
         self._names = QStringListModel(self)
         completer = QCompleter(self._names, self)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)

@@ -124,14 +124,14 @@ class ListLoader(QObject):
 
     def _show_refreshed(self, answer: Answer) -> None:
         view, model = self._view, self._model
-        selected = view.current_id()
+        selected, was_empty = view.current_id(), not len(model.listing.ids)
         place = self._place()
         self._put(answer)
         if selected is not None:
             if not view.select_id(selected, quietly=True):
                 view.select_id(self._neighbour(answer.listing))
-        elif len(answer.listing.ids):
-            view.select_id(answer.listing.ids[0])
+        elif was_empty:
+            view.select_id(next(iter(answer.listing.ids), None))
         if place is not None and (row := model.row_of(place[0])) is not None:
             height = view.verticalHeader().defaultSectionSize()
             view.verticalScrollBar().setValue(row * height - place[1])

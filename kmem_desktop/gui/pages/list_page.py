@@ -39,7 +39,8 @@ class ListPage(Page):
         """Lay out the page; the field invites with `invitation`."""
         super().__init__(context, parent)
         self.nouns = nouns
-        self._select_later: int | None = None
+        self._wanted: tuple[Noun, int] | None = None
+        self._unread: int | None = None
         self._focus_later = False
         self._has_asked = False
         self._is_stale = False
@@ -93,6 +94,7 @@ class ListPage(Page):
         self.list.current_changed.connect(self._on_current_changed)
         self.list.chosen.connect(self._on_chosen)
         self.loader.loaded.connect(self._on_loaded)
+        self.model.dataChanged.connect(self._on_rows_read)
         self.detail.saved.connect(self._on_saved)
         self.detail.closed.connect(self.leave_detail)
         self.detail.mode_changed.connect(self.context.shell.update_actions)
@@ -108,12 +110,19 @@ class ListPage(Page):
 
     def open_item(self, noun: Noun, item_id: int) -> None:
         """Show an item, selecting it where the list has it."""
-        self._select_later = item_id
-        if not self.list.select_id(item_id):
-            self.detail.show_item(noun, item_id)
-            self.list.select_id(None, quietly=True)
+        if self.loader.everything is None:
+            self._wanted = (noun, item_id)
+        else:
+            self._select_or_show(noun, item_id)
         self.columns.open_right(True)
         self.context.shell.update_actions()
+
+    def _select_or_show(self, noun: Noun, item_id: int) -> None:
+        if not self.list.select_id(item_id):
+            self.list.select_id(None, quietly=True)
+            self.detail.show_item(noun, item_id)
+        elif (row := self.model.row_of(item_id)) is not None:
+            self.list.scrollTo(self.model.index(row, 0))
 
     def activate(self) -> None:
         if not self._has_asked:
@@ -180,9 +189,7 @@ class ListPage(Page):
 
     def _on_chosen(self, item_id: int) -> None:
         self.columns.open_right(True)
-        if self.detail.has_item:
-            view = self.detail.knowledge_view
-            (view if view.isVisible() else self.detail.entity_view).setFocus()
+        self.detail.focus_item()
 
     def _on_current_changed(self, item_id: int) -> None:
         row = self.model.row_of(item_id) if item_id else None
@@ -190,13 +197,17 @@ class ListPage(Page):
             self.detail.show_nothing()
             return
         text = self.model.row_at(row)
+        self._unread = item_id if text is None else None
         if text is not None:
             self.detail.show_item(text.noun, item_id, text.explanation)
-        else:
-            self._select_later = item_id
+
+    def _on_rows_read(self) -> None:
+        if self._unread is not None:
+            self._on_current_changed(self.list.current_id() or 0)
 
     def _on_saved(self, item_id: int) -> None:
-        self._select_later = item_id
+        if self.detail.shown is not None:
+            self._wanted = (self.detail.shown.noun, item_id)
         self._focus_later = True
         self.loader.refresh()
 
@@ -204,19 +215,25 @@ class ListPage(Page):
         listing = self.model.listing
         order = "Best match" if listing.scores else "Last changed"
         self.sort_name.setText(order if len(listing.ids) else "")
-        if self._select_later is not None:
-            later, self._select_later = self._select_later, None
-            if self.list.select_id(later) and (row := self.model.row_of(later)) is not None:
-                self.list.scrollTo(self.model.index(row, 0))
+        if self._wanted is not None:
+            wanted, self._wanted = self._wanted, None
+            self._select_or_show(*wanted)
         self._explain_current()
         if len(listing.ids):
             self._stack.setCurrentWidget(self.list)
             if self._focus_later:
-                self.list.setFocus()
+                self._focus_list_or_item()
         else:
             self._show_empty()
         self._focus_later = False
         self.context.shell.update_actions()
+
+    def _focus_list_or_item(self) -> None:
+        # A list without a current row makes the first one current when it gets the keyboard.
+        if self.list.current_id() is not None:
+            self.list.setFocus()
+        else:
+            self.detail.focus_item()
 
     def _explain_current(self) -> None:
         """Keep the reason in step with the question where the same row stays selected."""

@@ -63,16 +63,16 @@ class ActionListModel(QAbstractListModel):
         self._shown: list[QAction] = []
 
     def filter(self, query: str) -> None:
-        """Show what matches; with nothing typed everything, what was used last first."""
+        """Show what matches, what rests now below the rest; what was used last is before others."""
         self.beginResetModel()
         scored = []
         for order, action in enumerate(self._source.all()):
             score = fuzzy_score(query, action.text())
             if score is not None:
                 recency = self._recent.index(action) if action in self._recent else 99
-                scored.append((-score, recency, order, action))
-        scored.sort(key=lambda entry: entry[:3])
-        self._shown = [entry[3] for entry in scored]
+                scored.append((not action.isEnabled(), -score, recency, order, action))
+        scored.sort(key=lambda entry: entry[:4])
+        self._shown = [entry[4] for entry in scored]
         self.endResetModel()
 
     def action_at(self, row: int) -> QAction | None:

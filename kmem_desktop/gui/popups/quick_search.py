@@ -29,7 +29,7 @@ class QuickSearch(QWidget):
         self._context = context
         self._owner = owner
         self._is_open = False
-        self.setWindowTitle("kmem quick search")
+        self.setWindowTitle("Quick search")
         self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
         self.field = SearchField("Search everything", large=True)
         self.field.set_frameless()
