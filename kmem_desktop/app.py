@@ -32,7 +32,8 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-HAND_OVER_PATIENCE_S = 15.0
+HAND_OVER_TRIES = 5
+HAND_OVER_PATIENCE_S = 3.0
 FOREIGN_WRITE_CHECK_S = 2.0
 
 
@@ -87,9 +88,11 @@ async def _claim(residence: Residence) -> bool:
     status = await loop.run_in_executor(None, residence.ask, "show")
     if status is not None and status.get("windows"):
         return False
-    await loop.run_in_executor(None, residence.ask, "hand_over")
-    if await residence.claim(HAND_OVER_PATIENCE_S):
-        return True
+    # A bridge may start another resident just as the first one ends: it is asked in its turn.
+    for _ in range(HAND_OVER_TRIES):
+        await loop.run_in_executor(None, residence.ask, "hand_over")
+        if await residence.claim(HAND_OVER_PATIENCE_S):
+            return True
     raise StoreError(
         "Another kmem keeps the memory and does not answer.",
         hint="End it in the system's task list, then start kmem again.",

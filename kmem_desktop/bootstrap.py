@@ -14,6 +14,7 @@ from kmem_desktop.services.history import HistoryService
 from kmem_desktop.services.importing import ImportingService
 from kmem_desktop.services.knowledge import KnowledgeService
 from kmem_desktop.services.listing import ListingService
+from kmem_desktop.services.maintenance import MaintenanceService
 from kmem_desktop.services.sessions import SessionService
 from kmem_desktop.store.database import Database
 
@@ -31,6 +32,7 @@ class Services:
     importing: ImportingService
     sessions: SessionService
     embedding: EmbeddingService
+    maintenance: MaintenanceService
     activity: ActivityService
 
 
@@ -58,6 +60,7 @@ async def opened_services(paths: Paths) -> AsyncIterator[Services]:
                 importing=ImportingService(database, feed),
                 sessions=sessions,
                 embedding=embedding,
+                maintenance=MaintenanceService(database, embedding),
                 activity=ActivityService(),
             )
         finally:

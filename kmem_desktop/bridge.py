@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 PATIENCE_WITH_A_START_S = 20.0
 PATIENCE_WITH_A_RESTART_S = 5.0
+PATIENCE_WITH_A_RESTART_WHEN_ASKED_S = 0.5
+"""A client that waits for an answer is not kept waiting for somebody else to start kmem."""
 PATIENCE_WITH_THE_LAST_ANSWERS_S = 5.0
 BETWEEN_TRIES_S = 0.01
 BETWEEN_STARTS_S = 1.0
@@ -92,6 +94,7 @@ class Bridge:
         self._refusal = ""
         self._has_client_ended = False
         self._is_finished = False
+        self._asked_deadline = 0.0
         self._leave_by = 0.0
         self._is_over = False
         self._on = {
@@ -234,7 +237,11 @@ class Bridge:
         self._may_start = may_start
         self._child = None
         self._next_try = self._next_start = 0.0
-        self._deadline = self._clock() + patience_s
+        now = self._clock()
+        self._deadline = now + patience_s
+        self._asked_deadline = self._deadline
+        if not may_start:
+            self._asked_deadline = now + PATIENCE_WITH_A_RESTART_WHEN_ASKED_S
 
     def _try_to_connect(self) -> None:
         now = self._clock()
@@ -244,7 +251,7 @@ class Bridge:
         try:
             if self._wires.connect():
                 self._on_connected()
-            elif now > self._deadline:
+            elif now > self._deadline or (self._pending and now > self._asked_deadline):
                 self._on_out_of_patience()
             elif self._may_start:
                 self._start(now)

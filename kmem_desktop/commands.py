@@ -18,6 +18,8 @@ from kmem_desktop.domain import ImportReport, KnowledgeQuery
 from kmem_desktop.errors import KmemError
 from kmem_desktop.log import log_to_file
 from kmem_desktop.services.connecting import connection_help, recipes
+from kmem_desktop.services.maintenance import Health
+from kmem_desktop.services.residence import Residence
 
 T = TypeVar("T")
 
@@ -70,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     importing = add("import", "import the reference memory server's memory.jsonl", _run_import)
     importing.add_argument("file", type=Path)
     importing.add_argument("--dry-run", action="store_true", help="only tell what would happen")
+    add("doctor", "check the memory and what belongs to it", _run_doctor)
     add("connect", "tell how to connect an assistant", _run_connect)
     return parser
 
@@ -175,6 +178,40 @@ def _print_report(report: ImportReport) -> None:
     if report.kept_lines_path:
         kept = printable(report.kept_lines_path)
         print(f"  the lines that were not understood are kept in {kept}")
+
+
+def _run_doctor(options: argparse.Namespace, profile: Paths) -> int:
+    residence = Residence(profile)
+    try:
+        resident = residence.ask("status")
+    except TimeoutError:
+        resident = None
+    health = _with_services(profile, lambda services: services.maintenance.check())
+    if options.json:
+        _print_json({"database": profile.database, "resident": resident, **asdict(health)})
+    else:
+        _print_health(profile, residence, resident, health)
+    return 0 if health.is_whole else 1
+
+
+def _print_health(
+    profile: Paths, residence: Residence, resident: dict[str, Any] | None, health: Health
+) -> None:
+    print(f"kmem {version('kmem')}")
+    print(f"  database   {profile.database}")
+    print(f"  log        {profile.log}")
+    print(f"  socket     {residence.address}")
+    if resident is None:
+        print("  serving    no; the first assistant that needs it starts it")
+    else:
+        face = "with a window" if resident.get("windows") else "without a window"
+        clients = resident.get("clients", 0)
+        print(f"  serving    yes, {face}, process {resident.get('pid')}, {clients} connected")
+    print(f"  texts      {health.texts}, {health.without_vector} of them wait for their vector")
+    print(f"  meaning    {health.meaning or 'compared by the bundled model'}")
+    for problem in health.problems:
+        print(f"  PROBLEM    {printable(problem)}")
+    print("The memory is whole." if health.is_whole else "The memory is damaged.")
 
 
 def _run_connect(options: argparse.Namespace, profile: Paths) -> int:

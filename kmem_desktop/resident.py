@@ -18,7 +18,6 @@ from kmem_desktop.services.residence import Residence
 log = logging.getLogger(__name__)
 
 IDLE_EXIT_S = 600.0
-HAND_OVER_PATIENCE_S = 10.0
 
 
 class Resident:

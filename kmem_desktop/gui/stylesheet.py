@@ -32,9 +32,10 @@ QLineEdit[role="bare"], QLineEdit[role="bare"]:focus { border: none; background:
 QComboBox QLineEdit, QComboBox QLineEdit:focus, QAbstractSpinBox QLineEdit,
 QAbstractSpinBox QLineEdit:focus { border: none; background: transparent;
     padding: 0px; min-height: 0px; }
-QComboBox QAbstractItemView { background: $panel; border: 1px solid $edge; outline: none;
-    padding: ${s4}px; selection-background-color: $accent_soft; selection-color: $ink; }
-QComboBox QAbstractItemView::item { min-height: ${item}px; padding: 0px ${s8}px; }
+QComboBox QAbstractItemView, QListView[role="choices"] { background: $panel;
+    border: 1px solid $edge; outline: none; padding: ${s4}px; selection-background-color: $accent_soft; selection-color: $ink; }
+QComboBox QAbstractItemView::item, QListView[role="choices"]::item { min-height: ${item}px;
+    padding: 0px ${s8}px; }
 
 QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button,
 QDoubleSpinBox::down-button { width: 0px; border: none; }

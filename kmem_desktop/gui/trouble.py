@@ -135,6 +135,8 @@ class TroubleWindow(QDialog):
                 column.addWidget(card)
         column.addSpacing(look.px(6))
         column.addLayout(self._buttons())
+        # A dialog does not ask its layout how tall wrapped words are at this width.
+        self.setFixedHeight(column.totalHeightForWidth(self.width()))
 
     def _buttons(self) -> QHBoxLayout:
         close = Button("Close kmem", key="Esc", look=Look.PRIMARY)

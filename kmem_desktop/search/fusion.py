@@ -41,9 +41,14 @@ def turn_priors(asked: AskedFor, turn: Turn) -> tuple[tuple[str, float], ...]:
         "when": WHEN_PRIOR if asked.asks_when and tells_a_time(turn.text) else 0.0,
         "date": DATE_PRIOR if fits_date(asked, turn.at) else 0.0,
         "length": _length_prior(turn.text),
-        "question": QUESTION_PRIOR if is_question(turn.text) and turn.role is Role.USER else 0.0,
+        "question": QUESTION_PRIOR if is_question(turn.text) and _is_person(turn) else 0.0,
     }
     return tuple((name, value) for name, value in priors.items() if value)
+
+
+def _is_person(turn: Turn) -> bool:
+    """Return whether a person speaks; an assistant may end its answer with a question."""
+    return turn.role is Role.USER or bool(turn.speaker)
 
 
 def _length_prior(text: str) -> float:

@@ -163,6 +163,17 @@ class EmbeddingService:
             shut_down = functools.partial(pool.shutdown, cancel_futures=True)
             await loop.run_in_executor(None, shut_down)
 
+    async def measured(self) -> Progress:
+        """Count in the database how far the work is, whoever does it."""
+        name, dimension = self._model.name, self._model.dimension
+
+        def work(connection: Connection) -> Progress:
+            model = vector_rows.model_id(connection, name, dimension)
+            total = vector_rows.count_documents(connection)
+            return Progress(total - vector_rows.count_pending(connection, model), total)
+
+        return await self._database.write(work)
+
     def listen(self, listener: Callable[[Progress], None]) -> Callable[[], None]:
         """Call `listener` whenever the progress changes; return a function that ends it."""
         self._listeners.append(listener)

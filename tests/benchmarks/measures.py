@@ -306,7 +306,10 @@ async def store_and_search(database: Path) -> tuple[list[float], list[float], li
 
 
 def large() -> list[Measure]:
-    """A memory of 10,000 items: store, search, size on disk and in memory."""
+    """A memory of 10,000 items: store, search, size on disk and in memory.
+
+    Its vectors are still being made meanwhile, which takes minutes: this is the busy hour.
+    """
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "kmem.db"
         filling_s = timed(lambda: asyncio.run(fill(database, ITEMS)))

@@ -141,6 +141,7 @@ async def person_writes(desk: Desk, cursor: Client) -> None:
     await desk.picture("7-written")
     screen.press("ctrl+s")
     await desk.sees(f"Stored “{NEW}”")
+    await desk.until(lambda: NEW in desk.reader.texts("label"), "what was written is shown")
     assert NEW in await titles_found(cursor, "prices in cents")
 
 

@@ -12,6 +12,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -19,15 +21,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import apsw
 import qasync
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QPixmap
+from PySide6.QtGui import QFont, QPixmap
 from PySide6.QtWidgets import QWidget
 
 from kmem_desktop.bootstrap import Services, opened_services
 from kmem_desktop.config import SettingsFile, paths
 from kmem_desktop.domain import Entity, KnowledgeDraft, Origin, OriginKind, Relation
+from kmem_desktop.errors import DamagedStoreError
 from kmem_desktop.gui.application import apply_theme, create_application
 from kmem_desktop.gui.main_window import MainWindow
 from kmem_desktop.gui.pages.list_page import ListPage
+from kmem_desktop.gui.theme import Theme
+from kmem_desktop.gui.theme import build_theme as ordinary_theme
+from kmem_desktop.gui.trouble import TroubleWindow, trouble_of
 from kmem_desktop.services.startup import StartupService
 from tests.gui.shopfront import ENTITIES, KNOWLEDGE, MEMORY_FILE, RELATIONS
 
@@ -97,6 +103,7 @@ async def window_on(
 ) -> AsyncIterator[tuple[MainWindow, SettingsFile, Services]]:
     files = paths(str(folder / name))
     settings = SettingsFile(files.settings)
+    settings.change(told_that_closing_hides=True)
     async with opened_services(files) as services:
         if filled:
             await fill(services)
@@ -218,9 +225,11 @@ async def other_pictures(
     await gallery.take("import-report", window)
     window.pages["import"]._on_import()  # type: ignore[attr-defined]
     await gallery.take("import-done", window)
-    window.close()
-    await gallery.take("closing", window)
-    window.notice.hide()
+    error = DamagedStoreError("The database file is damaged.")
+    trouble = TroubleWindow(trouble_of(error, services.paths.database), services.paths)
+    trouble.show()
+    await gallery.take("damaged", trouble, (1, 2))
+    trouble.close()
 
 
 async def size_pictures(gallery: Gallery, window: MainWindow) -> None:
@@ -250,6 +259,20 @@ async def size_pictures(gallery: Gallery, window: MainWindow) -> None:
     gallery.look("light")
 
 
+def more_contrast(font: QFont, **choices: Any) -> Theme:
+    """Return the theme for people who asked their system for more contrast."""
+    return ordinary_theme(font, **{**choices, "contrast": True})
+
+
+async def contrast_pictures(gallery: Gallery, window: MainWindow) -> None:
+    with patch("kmem_desktop.gui.appearance.build_theme", more_contrast):
+        for theme in ("light", "dark"):
+            gallery.look(theme)
+            list_page(window, "search").field.edit.setText(QUERY)
+            await gallery.take(f"contrast-{theme}", window)
+    gallery.look("light")
+
+
 async def main(out: Path) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -264,6 +287,7 @@ async def main(out: Path) -> None:
             await detail_pictures(gallery, window)
             await other_pictures(gallery, window, services, folder)
             await size_pictures(gallery, window)
+            await contrast_pictures(gallery, window)
 
 
 def run() -> None:

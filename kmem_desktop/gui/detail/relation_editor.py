@@ -28,6 +28,7 @@ class RelationEditor(QWidget):
         completer = QCompleter(self._names, self)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        completer.popup().setProperty("role", "choices")
         self.other.setCompleter(completer)
         self.other.textEdited.connect(self.names_wanted)
         self.kind.returnPressed.connect(self._on_entered)
