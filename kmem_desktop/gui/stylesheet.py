@@ -33,7 +33,8 @@ QComboBox QLineEdit, QComboBox QLineEdit:focus, QAbstractSpinBox QLineEdit,
 QAbstractSpinBox QLineEdit:focus { border: none; background: transparent;
     padding: 0px; min-height: 0px; }
 QComboBox QAbstractItemView, QListView[role="choices"] { background: $panel;
-    border: 1px solid $edge; outline: none; padding: ${s4}px; selection-background-color: $accent_soft; selection-color: $ink; }
+    border: 1px solid $edge; outline: none; padding: ${s4}px;
+    selection-background-color: $accent_soft; selection-color: $ink; }
 QComboBox QAbstractItemView::item, QListView[role="choices"]::item { min-height: ${item}px;
     padding: 0px ${s8}px; }
 

@@ -7,8 +7,9 @@ it decides everything in the first and nothing in the second. So relevance is br
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
-from kmem_desktop.domain import GLOBAL_SCOPE, Explanation, KnowledgeItem
+from kmem_desktop.domain import GLOBAL_SCOPE, Explanation
 
 COLUMN_WEIGHTS = (2.0, 1.0, 0.2, 0.2, 0.5)
 """bm25 weights of title, body, tags, hidden words and context.
@@ -27,14 +28,28 @@ FAR = 0.3
 """Cosines of MiniLM: above the first people call texts alike, below the second unrelated."""
 
 
-def relevances(bm25_scores: Sequence[float]) -> list[float]:
-    """Bring bm25 scores (larger is better) to 0..1 by the best of them."""
-    best = max(bm25_scores, default=0.0)
-    return [score / best if best > 0 else 0.0 for score in bm25_scores]
+class Classified(Protocol):
+    """What of an item counts for its rank."""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Its tags."""
+
+    @property
+    def scope(self) -> str:
+        """Its scope."""
+
+    @property
+    def priority(self) -> int:
+        """1 to 10."""
+
+    @property
+    def confidence(self) -> float:
+        """0..1."""
 
 
 def explain(
-    item: KnowledgeItem,
+    item: Classified,
     bm25: float,
     relevance: float,
     *,

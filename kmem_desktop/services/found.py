@@ -108,8 +108,10 @@ def ranked(
     meaning: Meaning | None,
     asked: AskedFor,
     limit: int = CANDIDATE_COUNT,
-) -> list[Hit]:
-    """Return what a query finds, best first: words and meaning, each exact on all candidates.
+) -> tuple[list[Hit], int]:
+    """Return what a query finds, best first, and how many match in all.
+
+    Words and meaning are compared exactly for all candidates of either.
 
     Args:
         connection: A snapshot.
@@ -123,14 +125,16 @@ def ranked(
     if meaning is not None and parsed.words:
         close = _close(connection, parsed, filters, meaning, min(limit, CLOSE_COUNT))
     lexical: list[fulltext.Candidate] = []
+    total = 0
     if parsed.match:
         weights = ranking.COLUMN_WEIGHTS
-        lexical = fulltext.candidates(
+        lexical, total = fulltext.candidates(
             connection, parsed.match, filters, weights, limit, also=list(close)
         )
     bm25 = {row.id: row.bm25 for row in lexical}
     nouns = {row.id: row.noun for row in lexical} | close
-    return _scored(connection, nouns, bm25, meaning, asked)
+    hits = _scored(connection, nouns, bm25, meaning, asked)
+    return hits, max(total, len(hits))
 
 
 def folded(
@@ -140,16 +144,16 @@ def folded(
     meaning: Meaning | None,
     asked: AskedFor,
     wanted: int,
-) -> dict[int, Hit]:
+) -> tuple[dict[int, Hit], int]:
     """Return what a query finds, best first, each entity once however much of it matches.
 
     Returns:
-        The best hit under the id of its item or entity; more candidates are looked at while one
-        entity's many observations keep others out.
+        The best hit under the id of its item or entity, and how many texts match in all; more
+        candidates are looked at while one entity's many observations keep others out.
     """
     limit = wanted
     while True:
-        hits = ranked(connection, parsed, filters, meaning, asked, limit)
+        hits, total = ranked(connection, parsed, filters, meaning, asked, limit)
         owners = graph_rows.entities_of_observations(
             connection, [hit.id for hit in hits if hit.noun is Noun.OBSERVATION]
         )
@@ -157,7 +161,7 @@ def folded(
         for hit in hits:
             best.setdefault(owners.get(hit.id, hit.id), hit)
         if len(best) >= wanted or len(hits) < limit or limit >= MOST_CANDIDATES:
-            return best
+            return best, total
         limit *= 8
 
 
@@ -187,7 +191,7 @@ def _close(
     limit: int,
 ) -> dict[int, Noun]:
     """Return the documents closest in meaning that pass the filters and have nothing unwanted."""
-    count = limit * 4
+    count = limit * 2
     while True:
         ids = meaning.nearest(count)
         passing = fulltext.passing(connection, filters, ids)
@@ -215,7 +219,8 @@ def _scored(
         neighbours = session_rows.neighbours(connection, turn_ids) if turn_ids else []
         cosines = meaning.cosines(list(nouns), neighbours)
     best_bm25 = max(bm25.values(), default=0.0)
-    hits = {}
+    relevances: dict[int, float] = {}
+    priors: dict[int, tuple[tuple[str, float], ...]] = {}
     for document_id, noun in nouns.items():
         words = bm25.get(document_id, 0.0)
         cosine = cosines.get(document_id)
@@ -223,12 +228,16 @@ def _scored(
         if not words and (cosine is None or cosine < least):
             continue
         turn = turns.get(document_id)
-        priors = fusion.turn_priors(asked, turn) if turn else ()
+        added = fusion.turn_priors(asked, turn) if turn else ()
         share = words / best_bm25 if best_bm25 > 0 else 0.0
-        relevance = fusion.relevance(share, cosine, priors, knows_meaning=meaning is not None)
-        hits[document_id] = Hit(document_id, noun, words, cosine, priors, relevance, turn)
-    bounded = fusion.bounded({i: hit.relevance for i, hit in hits.items()})
-    scored = [replace(hit, relevance=bounded[i]) for i, hit in hits.items()]
+        relevances[document_id] = fusion.relevance(
+            share, cosine, added, knows_meaning=meaning is not None
+        )
+        priors[document_id] = added
+    scored = [
+        Hit(i, nouns[i], bm25.get(i, 0.0), cosines.get(i), priors[i], relevance, turns.get(i))
+        for i, relevance in fusion.bounded(relevances).items()
+    ]
     return sorted(scored, key=lambda hit: (-hit.relevance, hit.id))
 
 
@@ -248,59 +257,54 @@ def knowledge(
         before=parsed.before,
         after=parsed.after,
     )
-    found = ranked(connection, parsed, filters, meaning, understand(query.text, ()))
-    items = knowledge_rows.get_many(connection, [hit.id for hit in found])
+    hits, total = ranked(connection, parsed, filters, meaning, understand(query.text, ()))
+    facts = knowledge_rows.get_facts(connection, [hit.id for hit in hits])
     # The boosts are added to what is 1 for the best: else they would weigh more in weak results.
-    best_relevance = max((hit.relevance for hit in found), default=0.0) or 1.0
-    hits = [
-        _knowledge_hit(replace(hit, relevance=hit.relevance / best_relevance), items[hit.id], query)
-        for hit in found
-    ]
-    hits.sort(key=lambda hit: (-hit.score, hit.item.id))
-    total = len(hits)
-    if parsed.match and total >= CANDIDATE_COUNT:
-        total = max(total, fulltext.count(connection, parsed.match, filters))
-    best = _with_words(connection, parsed, hits[: query.limit], query)
-    return KnowledgeResults(tuple(best), total, query.text)
+    best_relevance = max((hit.relevance for hit in hits), default=0.0) or 1.0
+    scores = {
+        hit.id: ranking.score(_explained(hit, facts[hit.id], query, best_relevance)) for hit in hits
+    }
+    best = sorted(hits, key=lambda hit: (-scores[hit.id], hit.id))[: query.limit]
+    shown = _shown(connection, parsed, best, query, best_relevance)
+    return KnowledgeResults(shown, total, query.text)
 
 
-def _knowledge_hit(
-    hit: Hit, item: KnowledgeItem, query: KnowledgeQuery, words: tuple[str, ...] = ()
-) -> KnowledgeHit:
-    explanation = ranking.explain(
+def _explained(
+    hit: Hit,
+    item: ranking.Classified,
+    query: KnowledgeQuery,
+    best_relevance: float,
+    words: tuple[str, ...] = (),
+) -> Explanation:
+    return ranking.explain(
         item,
         hit.bm25,
-        hit.relevance,
+        hit.relevance / best_relevance,
         scope=query.scope,
         context_tags=query.context_tags,
         words=words,
         cosine=hit.cosine,
     )
-    return KnowledgeHit(item, ranking.score(explanation), explanation)
 
 
-def _with_words(
-    connection: Connection, parsed: ParsedQuery, hits: list[KnowledgeHit], query: KnowledgeQuery
-) -> list[KnowledgeHit]:
-    """Name the words that matched, for the few hits that are shown."""
-    marked: dict[int, fulltext.Marked] = {}
-    if hits and parsed.match:
-        marked = fulltext.marked(connection, parsed.match, [hit.item.id for hit in hits])
-    named = []
+def _shown(
+    connection: Connection,
+    parsed: ParsedQuery,
+    hits: Sequence[Hit],
+    query: KnowledgeQuery,
+    best_relevance: float,
+) -> tuple[KnowledgeHit, ...]:
+    """Fetch the few items that are shown, and name the words that matched."""
+    ids = [hit.id for hit in hits]
+    items = knowledge_rows.get_many(connection, ids)
+    marked = fulltext.marked(connection, parsed.match, ids) if ids and parsed.match else {}
+    shown = []
     for hit in hits:
-        texts = marked.get(hit.item.id)
+        texts = marked.get(hit.id)
         words = matched_words((texts.title, texts.snippet)) if texts else ()
-        explanation = ranking.explain(
-            hit.item,
-            hit.explanation.bm25,
-            hit.explanation.relevance,
-            scope=query.scope,
-            context_tags=query.context_tags,
-            words=words,
-            cosine=hit.explanation.cosine,
-        )
-        named.append(KnowledgeHit(hit.item, hit.score, explanation))
-    return named
+        explanation = _explained(hit, items[hit.id], query, best_relevance, words)
+        shown.append(KnowledgeHit(items[hit.id], ranking.score(explanation), explanation))
+    return tuple(shown)
 
 
 def entries(
@@ -322,11 +326,8 @@ def entries(
         session_id=session_id,
         types=query.types,
     )
-    hits = [
-        hit
-        for hit in ranked(connection, parsed, filters, meaning, asked, ENTRY_CANDIDATE_COUNT)
-        if hit.relevance >= query.min_relevance
-    ]
+    ranked_hits, _ = ranked(connection, parsed, filters, meaning, asked, ENTRY_CANDIDATE_COUNT)
+    hits = [hit for hit in ranked_hits if hit.relevance >= query.min_relevance]
     shown = hits[: query.limit]
     marked: dict[int, fulltext.Marked] = {}
     if shown and parsed.match:

@@ -350,7 +350,8 @@ def _matching_entities(connection: Connection, text: str, meaning: Meaning | Non
     parsed = found.readable(connection, text)
     filters = fulltext.Filters(nouns=(Noun.ENTITY, Noun.OBSERVATION))
     asked = understand(text, ())
-    ids = list(found.folded(connection, parsed, filters, meaning, asked, SEARCH_ENTITY_COUNT))
+    hits, _ = found.folded(connection, parsed, filters, meaning, asked, SEARCH_ENTITY_COUNT)
+    ids = list(hits)
     if not ids and text.strip() and (parsed.words or not parsed.match):
         ids = _containing(connection, text.strip())
     return ids[:SEARCH_ENTITY_COUNT]

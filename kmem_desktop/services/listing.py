@@ -109,11 +109,10 @@ def _list(connection: Connection, view: View, meaning: Meaning | None) -> Listin
     counts = dict.fromkeys(view.nouns, 0)
     total = 0
     if parsed.match:
-        explanations, nouns = _ranked(connection, parsed, filters, meaning, view.text)
-        ids, total = array("q", nouns), len(nouns)
+        explanations, nouns, matching = _ranked(connection, parsed, filters, meaning, view.text)
+        ids = array("q", nouns)
         counts.update(Counter(nouns.values()))
-        if total >= MOST_RESULTS:
-            total = max(total, fulltext.count(connection, parsed.match, filters))
+        total = matching if len(nouns) >= MOST_RESULTS else len(nouns)
     elif parsed.has_filters or not view.text.strip():
         ids = fulltext.newest(connection, filters)
         counts.update(fulltext.count_by_noun(connection, filters))
@@ -128,19 +127,20 @@ def _ranked(
     filters: fulltext.Filters,
     meaning: Meaning | None,
     text: str,
-) -> tuple[dict[int, Explanation], dict[int, Noun]]:
-    """Return matches best first, observations folded into their entity."""
+) -> tuple[dict[int, Explanation], dict[int, Noun], int]:
+    """Return matches best first, observations folded into their entity; and how many match."""
     nouns = filters.nouns
     if Noun.ENTITY in nouns:
         nouns = (*nouns, Noun.OBSERVATION)
     widened = replace(filters, nouns=nouns)
-    hits = found.folded(connection, parsed, widened, meaning, understand(text, ()), MOST_RESULTS)
+    asked = understand(text, ())
+    hits, total = found.folded(connection, parsed, widened, meaning, asked, MOST_RESULTS)
     explanations: dict[int, Explanation] = {}
     shown: dict[int, Noun] = {}
     for row_id, hit in list(hits.items())[:MOST_RESULTS]:
         shown[row_id] = Noun.KNOWLEDGE if hit.noun is Noun.KNOWLEDGE else Noun.ENTITY
         explanations[row_id] = Explanation("", (), hit.bm25, hit.relevance, cosine=hit.cosine)
-    return explanations, shown
+    return explanations, shown, total
 
 
 def _rows(connection: Connection, listing: Listing, ids: Sequence[int]) -> list[Row]:

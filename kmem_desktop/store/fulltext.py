@@ -16,6 +16,7 @@ from kmem_desktop.store.connection import Connection
 MARK_START = "\ue000"
 MARK_END = "\ue001"
 SNIPPET_TOKENS = 36
+_NOUNS = {noun.value: noun for noun in Noun}
 TOKENIZER_ARGUMENTS = ("unicode61", "remove_diacritics", "2")
 
 
@@ -78,8 +79,8 @@ def candidates(
     weights: Sequence[float],
     limit: int,
     also: Sequence[int] = (),
-) -> list[Candidate]:
-    """Return the best matches for an FTS5 expression, best first.
+) -> tuple[list[Candidate], int]:
+    """Return the best matches for an FTS5 expression, best first, and how many match in all.
 
     Args:
         connection: A snapshot.
@@ -94,19 +95,21 @@ def candidates(
     query = (
         f"WITH hits AS MATERIALIZED (SELECT rowid AS id, {_bm25(weights)} AS score"
         " FROM documents_index WHERE documents_index MATCH ?)"
-        " SELECT id, noun, score FROM (SELECT d.id, d.noun, score FROM hits AS h"
-        f" JOIN documents AS d ON d.id = h.id WHERE 1{conditions}"
+        " SELECT id, noun, score, total FROM (SELECT d.id, d.noun, score, count(*) OVER () AS total"
+        f" FROM hits AS h JOIN documents AS d ON d.id = h.id WHERE 1{conditions}"
         " ORDER BY score DESC, d.id LIMIT ?)"
     )
     bound = [*weights, match, *values, limit]
     if also:
         query += (
-            " UNION SELECT h.id, d.noun, h.score FROM hits AS h JOIN documents AS d ON d.id = h.id"
-            " WHERE h.id IN (SELECT value FROM json_each(?))"
+            " UNION ALL SELECT h.id, d.noun, h.score, 0 FROM hits AS h"
+            " JOIN documents AS d ON d.id = h.id WHERE h.id IN (SELECT value FROM json_each(?))"
         )
         bound.append(json.dumps(list(also)))
-    query += " ORDER BY score DESC, id"
-    return [Candidate(row[0], Noun(row[1]), row[2]) for row in connection.execute(query, bound)]
+    rows: list[tuple[Any, ...]] = connection.execute(query, bound).fetchall()
+    distinct = {row[0]: Candidate(row[0], _NOUNS[row[1]], row[2]) for row in rows}
+    total = max((row[3] for row in rows), default=0)
+    return sorted(distinct.values(), key=lambda hit: (-hit.bm25, hit.id)), total
 
 
 def document_counts(connection: Connection, words: Iterable[str]) -> dict[str, int]:
@@ -138,21 +141,11 @@ def passing(connection: Connection, filters: Filters, ids: Sequence[int]) -> dic
         f" WHERE d.id IN (SELECT value FROM json_each(?)){conditions}"
     )
     rows = connection.execute(query, (json.dumps(list(ids)), *values))
-    return {row[0]: Noun(row[1]) for row in rows}
+    return {row[0]: _NOUNS[row[1]] for row in rows}
 
 
 def _bm25(weights: Sequence[float]) -> str:
     return f"-bm25(documents_index{', ?' * len(weights)})"
-
-
-def count(connection: Connection, match: str, filters: Filters) -> int:
-    """Return how many documents match."""
-    conditions, values = _conditions(filters)
-    query = (
-        "SELECT count(*) FROM documents_index JOIN documents AS d ON d.id = documents_index.rowid"
-        f" WHERE documents_index MATCH ?{conditions}"
-    )
-    return int(connection.execute(query, (match, *values)).get)
 
 
 def newest(connection: Connection, filters: Filters) -> "array[int]":

@@ -62,6 +62,27 @@ def get_by_uuid(connection: Connection, uuid: str) -> KnowledgeItem | None:
     return _item(row) if row else None
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Facts:
+    """What the ranking needs of an item: a hundred candidates are ranked, five are shown."""
+
+    id: int
+    tags: tuple[str, ...]
+    scope: str
+    priority: int
+    confidence: float
+
+
+def get_facts(connection: Connection, ids: Sequence[int]) -> dict[int, Facts]:
+    """Return the facts of the items that exist among `ids`."""
+    query = (
+        "SELECT id, tags, scope, priority, confidence FROM knowledge"
+        " WHERE id IN (SELECT value FROM json_each(?))"
+    )
+    rows = connection.execute(query, (json.dumps(list(ids)),))
+    return {row[0]: Facts(row[0], tuple(json.loads(row[1])), *row[2:]) for row in rows}
+
+
 def get_many(connection: Connection, ids: Sequence[int]) -> dict[int, KnowledgeItem]:
     """Return the items that exist among `ids`."""
     query = f"{_SELECT} WHERE k.id IN (SELECT value FROM json_each(?))"

@@ -15,11 +15,18 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import ClassVar
 from unittest.mock import patch
 
 import psutil  # type: ignore[import-untyped]
+from PySide6.QtCore import QElapsedTimer, QEvent, QObject, Qt, QTimer
+from PySide6.QtGui import QShowEvent
+from PySide6.QtTest import QTest
 
-from kmem_desktop import bootstrap
+from kmem_desktop import app, bootstrap
+from kmem_desktop.config import paths
+from kmem_desktop.gui.main_window import MainWindow
+from tests.benchmarks.measures import fill, machine
 
 COUNTS = (10_000, 100_000)
 STARTS = 3
@@ -35,84 +42,83 @@ def without_model() -> Iterator[None]:
         yield
 
 
+class Stalls(QObject):
+    """Notes the longest time for which the loop did not come round."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.worst_ms = 0
+        self._last = QElapsedTimer()
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._tick)
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self.worst_ms = 0
+        self._last.start()
+        self._timer.start(TICK_MS)
+
+    def _tick(self) -> None:
+        self.worst_ms = max(self.worst_ms, self._last.restart())
+
+
+class MeasuredWindow(MainWindow):
+    """The window, which notes when it stands and then uses itself."""
+
+    figures: ClassVar[dict[str, float]] = {}
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        super().showEvent(event)
+        self._list_page().list.viewport().installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        has_rows = self._list_page().model.rowCount() > 0
+        if event.type() == QEvent.Type.Paint and has_rows and not self.figures:
+            took_s = time.time() - float(os.environ["KMEM_SPAWNED"])
+            self.figures["start to rows painted"] = took_s * 1000
+            self.tasks.run(self._use())
+        return super().eventFilter(watched, event)
+
+    async def _use(self) -> None:
+        process = psutil.Process()
+        await asyncio.sleep(SETTLE_S)
+        self.figures["idle MB"] = process.memory_info().rss / 1e6
+        stalls = Stalls()
+        await self._type(stalls)
+        self.figures["typing, longest stall"] = stalls.worst_ms
+        await self._scroll(stalls)
+        self.figures["scrolling, longest stall"] = stalls.worst_ms
+        self.figures["MB after use"] = process.memory_info().rss / 1e6
+        self.quit()
+
+    async def _type(self, stalls: Stalls) -> None:
+        edit = self._list_page().field.edit
+        stalls.start()
+        for letter in QUERY:
+            QTest.keyClicks(edit, letter)
+            await asyncio.sleep(0.06)
+        await asyncio.sleep(0.5)
+
+    async def _scroll(self, stalls: Stalls) -> None:
+        page = self._list_page()
+        page.field.edit.clear()
+        await asyncio.sleep(1.0)
+        stalls.start()
+        bar = page.list.verticalScrollBar()
+        for step in range(200):
+            bar.setValue(bar.maximum() * step // 200)
+            await asyncio.sleep(0.01)
+        for _ in range(100):
+            QTest.keyClick(page.list, Qt.Key.Key_Up)
+            await asyncio.sleep(0.01)
+
+
 def measure_here(database: str) -> None:
-    """Run the program in this process, use it as a person does, and print what came out."""
-    from PySide6.QtCore import QElapsedTimer, QEvent, QObject, Qt, QTimer
-    from PySide6.QtTest import QTest
-
-    from kmem_desktop import app
-    from kmem_desktop.config import paths
-    from kmem_desktop.gui.main_window import MainWindow
-    from kmem_desktop.gui.pages.list_page import ListPage
-
-    spawned = float(os.environ["KMEM_SPAWNED"])
-    figures: dict[str, float] = {}
-
-    class Stalls(QObject):
-        """Notes the longest time for which the loop did not come round."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.worst_ms = 0
-            self._last = QElapsedTimer()
-            self._timer = QTimer(self)
-            self._timer.setTimerType(Qt.TimerType.PreciseTimer)
-            self._timer.timeout.connect(self._tick)
-
-        def start(self) -> None:
-            self.worst_ms = 0
-            self._last.start()
-            self._timer.start(TICK_MS)
-
-        def _tick(self) -> None:
-            self.worst_ms = max(self.worst_ms, self._last.restart())
-
-    class Measured(MainWindow):
-        """The window, which notes when it stands and then uses itself."""
-
-        def showEvent(self, event: object) -> None:
-            super().showEvent(event)  # type: ignore[arg-type]
-            page = self.current_page
-            assert isinstance(page, ListPage)
-            self.used_page = page
-            page.list.viewport().installEventFilter(self)
-
-        def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-            rows = self.used_page.model.rowCount()
-            if event.type() == QEvent.Type.Paint and rows and "rows painted" not in figures:
-                figures["rows painted"] = (time.time() - spawned) * 1000
-                asyncio.ensure_future(self._use())  # noqa: RUF006 - it ends the program itself
-            return super().eventFilter(watched, event)
-
-        async def _use(self) -> None:
-            process = psutil.Process()
-            await asyncio.sleep(SETTLE_S)
-            figures["idle MB"] = process.memory_info().rss / 1e6
-            stalls = Stalls()
-            edit, view = self.used_page.field.edit, self.used_page.list
-            stalls.start()
-            for letter in QUERY:
-                QTest.keyClick(edit, letter)
-                await asyncio.sleep(0.06)
-            await asyncio.sleep(0.5)
-            figures["typing, longest stall"] = stalls.worst_ms
-            edit.clear()
-            await asyncio.sleep(1.0)
-            stalls.start()
-            bar = view.verticalScrollBar()
-            for step in range(200):
-                bar.setValue(bar.maximum() * step // 200)
-                await asyncio.sleep(0.01)
-            for _ in range(100):
-                QTest.keyClick(view, Qt.Key.Key_Up)
-                await asyncio.sleep(0.01)
-            figures["scrolling, longest stall"] = stalls.worst_ms
-            figures["MB after use"] = process.memory_info().rss / 1e6
-            self.quit()
-
-    with without_model(), patch.object(app, "MainWindow", Measured):
+    """Run the program in this process, let it use itself, and print what came out."""
+    with without_model(), patch.object(app, "MainWindow", MeasuredWindow):
         app.run(paths(database), in_background=False)
-    print(json.dumps(figures))
+    print(json.dumps(MeasuredWindow.figures))
 
 
 def opened(database: Path) -> dict[str, float]:
@@ -132,8 +138,6 @@ def opened(database: Path) -> dict[str, float]:
 
 def measure(count: int, say: Callable[[str], None]) -> None:
     """Print what the window does on so many items."""
-    from tests.benchmarks.measures import fill, machine
-
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "kmem.db"
         with without_model():

@@ -51,7 +51,9 @@ def leaves_nothing_open() -> None:
 def count(connection: Connection, text: str, *, typing: bool = False) -> int:
     """Return how many texts a query finds; it may not be a syntax error."""
     match = parse(text, typing=typing).match
-    return fulltext.count(connection, match, fulltext.Filters()) if match else 0
+    if not match:
+        return 0
+    return fulltext.candidates(connection, match, fulltext.Filters(), (1.0,) * 5, 1)[1]
 
 
 def test_every_query_of_the_corpus_is_answered(diverse: Connection, bad_input: Path) -> None:
@@ -246,7 +248,7 @@ def test_a_text_is_found_by_its_words_and_their_parts(
     diverse: Connection, query: str, text: str
 ) -> None:
     match = parse(query).match
-    rows = fulltext.candidates(
+    rows, _ = fulltext.candidates(
         diverse, match, fulltext.Filters(nouns=(Noun.KNOWLEDGE,)), COLUMN_WEIGHTS, 20
     )
     bodies = [diverse.execute("SELECT body FROM documents WHERE id = ?", (r.id,)).get for r in rows]

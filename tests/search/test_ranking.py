@@ -5,7 +5,7 @@ import pytest
 
 from kmem_desktop.domain import Category, KnowledgeItem
 from kmem_desktop.search import ranking
-from kmem_desktop.search.ranking import explain, relevances, score, words_sentence
+from kmem_desktop.search.ranking import explain, score, words_sentence
 
 NOW = datetime(2026, 5, 3, tzinfo=UTC)
 ITEM = KnowledgeItem(
@@ -87,13 +87,6 @@ def test_the_factors_are_in_the_explanation() -> None:
     assert explanation.confidence == 0.7
     assert explanation.tag_boost == pytest.approx(1.1)
     assert explanation.scope_boost == 0.5
-
-
-def test_relevance_is_from_nought_to_one_whatever_bm25_says() -> None:
-    assert relevances([2e-6, 1e-6]) == [1.0, 0.5]
-    assert relevances([7.0, 3.5]) == [1.0, 0.5]
-    assert relevances([]) == []
-    assert relevances([0.0, 0.0]) == [0.0, 0.0]
 
 
 def test_the_scope_does_not_decide_everything() -> None:

@@ -74,7 +74,7 @@ def test_the_index_follows_every_change(tmp_path: Path) -> None:
             documents.replace(connection, first, document, NOW)
             documents.delete(connection, [second])
         found = {
-            word: fulltext.count(connection, f'"{word}"', fulltext.Filters())
+            word: len(fulltext.matching(connection, f'"{word}"', [first, second]))
             for word in ("apple", "banana", "cherry", "fruit")
         }
         assert found == {"apple": 0, "banana": 0, "cherry": 1, "fruit": 1}
@@ -91,9 +91,9 @@ def test_an_index_that_does_not_fit_is_noticed(tmp_path: Path) -> None:
 
 def test_text_behind_a_nul_is_stored_and_found(tmp_path: Path) -> None:
     with fresh(tmp_path / "kmem.db") as connection:
-        add(connection, "A title", "before\0behind")
+        item = add(connection, "A title", "before\0behind")
         assert connection.execute("SELECT body FROM documents").get == "before\0behind"
-        assert fulltext.count(connection, '"behind"', fulltext.Filters()) == 1
+        assert fulltext.matching(connection, '"behind"', [item]) == {item}
 
 
 def test_an_id_is_never_given_twice(tmp_path: Path) -> None:

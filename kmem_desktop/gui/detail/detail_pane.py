@@ -1,8 +1,6 @@
 """The pane beside a list: shows one item, edits it in place, and shows what happened to it."""
 
-from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
-from typing import Any
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
@@ -14,7 +12,6 @@ from kmem_desktop.domain import (
     HistoryEntry,
     KnowledgeItem,
     Noun,
-    Relation,
 )
 from kmem_desktop.errors import KmemError, NotFoundError
 from kmem_desktop.events import Change
@@ -22,6 +19,7 @@ from kmem_desktop.gui.context import Context, undo_of
 from kmem_desktop.gui.detail import deeds
 from kmem_desktop.gui.detail.deeds import Deed
 from kmem_desktop.gui.detail.editing import Editing
+from kmem_desktop.gui.detail.entity_actions import EntityActions
 from kmem_desktop.gui.detail.entity_view import EntityView
 from kmem_desktop.gui.detail.history_view import HistoryView
 from kmem_desktop.gui.detail.item_toolbar import ItemToolbar
@@ -66,6 +64,7 @@ class DetailPane(QWidget):
         self.toolbar = ItemToolbar()
         self.knowledge_view = KnowledgeView()
         self.entity_view = EntityView()
+        self._entity_actions = EntityActions(context, self.entity_view)
         self.history_view = HistoryView()
         self.editing = Editing(context)
         self._empty = Label("", Type.BODY, "ink3")
@@ -104,11 +103,6 @@ class DetailPane(QWidget):
         self.entity_view.entity_wanted.connect(shell.open_entity_named)
         for view in (self.knowledge_view, self.entity_view):
             view.link_wanted.connect(self._on_link)
-        self.entity_view.observation_added.connect(self._on_observation_added)
-        self.entity_view.observation_removed.connect(self._on_observation_removed)
-        self.entity_view.relation_added.connect(self._on_relation_added)
-        self.entity_view.relation_removed.connect(self._on_relation_removed)
-        self.entity_view.new_relation.names_wanted.connect(self._on_names_wanted)
         self.history_view.undo_wanted.connect(shell.undo_change)
         self.history_view.closed.connect(self.leave_history)
         self.editing.finished.connect(self._on_edited)
@@ -235,13 +229,13 @@ class DetailPane(QWidget):
             if isinstance(item, KnowledgeItem)
             else deeds.forget_entity(services, item)
         )
-        self._do(deed, lambda deed: f"Forgotten: {quoted(deed.title)}. {_KEPT}")
-
-    def _do(self, deed: Coroutine[Any, Any, Deed], worded: Callable[[Deed], str]) -> None:
         shell = self._context.shell
-        self._context.tasks.run(
-            deed, lambda done: shell.say(worded(done), undo_of(shell, done.change_id))
-        )
+
+        def done(deed: Deed) -> None:
+            words = f"Forgotten: {quoted(deed.title)}. {_KEPT}"
+            shell.say(words, undo_of(shell, deed.change_id))
+
+        self._context.tasks.run(deed, done)
 
     def _item_view(self) -> KnowledgeView | EntityView:
         is_knowledge = self.shown is not None and self.shown.noun is Noun.KNOWLEDGE
@@ -309,33 +303,6 @@ class DetailPane(QWidget):
         self.shown = Shown(noun, item_id, None)
         self._load()
 
-    def _on_observation_added(self, text: str) -> None:
-        if details := self.entity_view.details:
-            deed = deeds.add_observation(self._context.services, details, text)
-            self._do(deed, lambda deed: f"Added an observation to {quoted(deed.title)}.")
-
-    def _on_observation_removed(self, text: str) -> None:
-        if details := self.entity_view.details:
-            deed = deeds.remove_observation(self._context.services, details, text)
-            self._do(deed, lambda deed: f"Forgot an observation of {quoted(deed.title)}.")
-
-    def _on_relation_added(self, relation: Relation) -> None:
-        if details := self.entity_view.details:
-            deed = deeds.add_relation(self._context.services, details, relation)
-            self._do(deed, lambda deed: _relation_words(deed, relation))
-
-    def _on_names_wanted(self, start: str) -> None:
-        self._context.tasks.run(
-            deeds.entity_names(self._context.services, start),
-            self.entity_view.new_relation.offer,
-            topic=f"names {id(self)}",
-        )
-
-    def _on_relation_removed(self, relation: Relation) -> None:
-        if details := self.entity_view.details:
-            deed = deeds.remove_relation(self._context.services, details, relation)
-            self._do(deed, lambda deed: f"Forgot a relation of {quoted(deed.title)}.")
-
     def _on_link(self, address: str) -> None:
         if is_link(address):
             self._context.shell.ask(
@@ -343,11 +310,6 @@ class DetailPane(QWidget):
                 "Open",
                 lambda: QDesktopServices.openUrl(QUrl(address)),
             )
-
-
-def _relation_words(deed: Deed, relation: Relation) -> str:
-    words = quoted(f"{relation.from_name} {relation.relation_type} {relation.to_name}", 80)
-    return f"Added the relation {words}." if deed.change_id else f"{words} is there already."
 
 
 def as_text(item: KnowledgeItem | EntityDetails) -> tuple[str, str]:
