@@ -7,6 +7,7 @@ it decides everything in the first and nothing in the second. So relevance is br
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from kmem_desktop.domain import GLOBAL_SCOPE, Explanation
@@ -48,6 +49,40 @@ class Classified(Protocol):
         """0..1."""
 
 
+@dataclass(frozen=True, slots=True)
+class Boosts:
+    """What raises or lowers an item, whatever its words are."""
+
+    priority: float
+    confidence: float
+    tags: float
+    scope: float
+
+    def applied_to(self, relevance: float) -> float:
+        """Return the score of an item with this relevance."""
+        return relevance * self.priority * self.confidence * self.tags + self.scope
+
+
+def boosts(item: Classified, *, scope: str | None, context_tags: Iterable[str]) -> Boosts:
+    """Return an item's boosts for a question from `scope` about `context_tags`."""
+    scope_boost = 0.0
+    if scope is not None and item.scope == scope:
+        scope_boost = SAME_SCOPE_BOOST
+    elif item.scope == GLOBAL_SCOPE:
+        scope_boost = GLOBAL_SCOPE_BOOST
+    return Boosts(
+        priority=1 + (item.priority - MIDDLE_PRIORITY) * PRIORITY_STEP,
+        confidence=item.confidence,
+        tags=1 + len(_matching_tags(item, context_tags)) * TAG_BOOST,
+        scope=scope_boost,
+    )
+
+
+def _matching_tags(item: Classified, context_tags: Iterable[str]) -> list[str]:
+    wanted = {tag.lower() for tag in context_tags}
+    return [tag for tag in item.tags if tag.lower() in wanted]
+
+
 def explain(
     item: Classified,
     bm25: float,
@@ -59,35 +94,29 @@ def explain(
     cosine: float | None = None,
 ) -> Explanation:
     """Return each factor of an item's score, and the reason in words."""
-    wanted_tags = {tag.lower() for tag in context_tags}
-    matching_tags = [tag for tag in item.tags if tag.lower() in wanted_tags]
-    scope_boost = 0.0
-    if scope is not None and item.scope == scope:
-        scope_boost = SAME_SCOPE_BOOST
-    elif item.scope == GLOBAL_SCOPE:
-        scope_boost = GLOBAL_SCOPE_BOOST
+    given = boosts(item, scope=scope, context_tags=context_tags)
+    tags = _matching_tags(item, context_tags)
     return Explanation(
-        sentence=_sentence(words, cosine, matching_tags, scope_boost, item.priority),
+        sentence=_sentence(words, cosine, tags, given.scope, item.priority),
         words=words,
         bm25=bm25,
         relevance=relevance,
-        priority_boost=1 + (item.priority - MIDDLE_PRIORITY) * PRIORITY_STEP,
-        confidence=item.confidence,
-        tag_boost=1 + len(matching_tags) * TAG_BOOST,
-        scope_boost=scope_boost,
+        priority_boost=given.priority,
+        confidence=given.confidence,
+        tag_boost=given.tags,
+        scope_boost=given.scope,
         cosine=cosine,
     )
 
 
 def score(explanation: Explanation) -> float:
     """Return the score that the factors of an explanation make."""
-    return (
-        explanation.relevance
-        * explanation.priority_boost
-        * explanation.confidence
-        * explanation.tag_boost
-        + explanation.scope_boost
-    )
+    return Boosts(
+        explanation.priority_boost,
+        explanation.confidence,
+        explanation.tag_boost,
+        explanation.scope_boost,
+    ).applied_to(explanation.relevance)
 
 
 def words_sentence(words: Sequence[str]) -> str:

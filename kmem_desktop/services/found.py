@@ -31,7 +31,7 @@ ENTRY_CANDIDATE_COUNT = 150
 CLOSE_COUNT = 150
 """At most so many candidates come from meaning alone."""
 MOST_CANDIDATES = 20_000
-MOST_MATCHES = 4_000
+MOST_MATCHES = 2_000
 """Words are looked up, rarest first, until about so many texts match."""
 LEAST_COSINE = 0.35
 LEAST_TURN_COSINE = 0.2
@@ -262,7 +262,10 @@ def knowledge(
     # The boosts are added to what is 1 for the best: else they would weigh more in weak results.
     best_relevance = max((hit.relevance for hit in hits), default=0.0) or 1.0
     scores = {
-        hit.id: ranking.score(_explained(hit, facts[hit.id], query, best_relevance)) for hit in hits
+        hit.id: ranking.boosts(
+            facts[hit.id], scope=query.scope, context_tags=query.context_tags
+        ).applied_to(hit.relevance / best_relevance)
+        for hit in hits
     }
     best = sorted(hits, key=lambda hit: (-scores[hit.id], hit.id))[: query.limit]
     shown = _shown(connection, parsed, best, query, best_relevance)
