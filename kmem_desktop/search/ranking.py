@@ -12,7 +12,7 @@ from typing import Protocol
 
 from kmem_desktop.domain import GLOBAL_SCOPE, Explanation
 
-COLUMN_WEIGHTS = (2.0, 1.0, 0.2, 0.2, 0.5)
+COLUMN_WEIGHTS = (2.4, 1.2, 0.24, 0.24, 0.5)
 """bm25 weights of title, body, tags, hidden words and context.
 
 The proportions of title, body and tags are seed 000's 10 : 5 : 1. Their size matters too: at 10 : 5

@@ -26,7 +26,6 @@ from PySide6.QtTest import QTest
 from kmem_desktop import app, bootstrap
 from kmem_desktop.config import paths
 from kmem_desktop.gui.main_window import MainWindow
-from tests.benchmarks.measures import fill, machine
 
 COUNTS = (10_000, 100_000)
 STARTS = 3
@@ -138,6 +137,9 @@ def opened(database: Path) -> dict[str, float]:
 
 def measure(count: int, say: Callable[[str], None]) -> None:
     """Print what the window does on so many items."""
+    # Not above: the process that is measured would hold what it never uses.
+    from tests.benchmarks.measures import fill, machine
+
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "kmem.db"
         with without_model():

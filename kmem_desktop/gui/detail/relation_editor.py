@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QStringListModel, Qt, Signal
-from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLineEdit, QListView, QWidget
 
 from kmem_desktop.domain import ENTITY_NAME_LENGTH, RELATION_TYPE_LENGTH
 
@@ -28,7 +28,9 @@ class RelationEditor(QWidget):
         completer = QCompleter(self._names, self)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
-        completer.popup().setProperty("role", "choices")
+        choices = QListView()
+        choices.setProperty("role", "choices")
+        completer.setPopup(choices)
         self.other.setCompleter(completer)
         self.other.textEdited.connect(self.names_wanted)
         self.kind.returnPressed.connect(self._on_entered)
