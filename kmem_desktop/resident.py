@@ -12,6 +12,7 @@ from typing import Any
 
 from kmem_desktop.bootstrap import Services, opened_services
 from kmem_desktop.config import Paths
+from kmem_desktop.errors import StoreError
 from kmem_desktop.server.connections import Connections, Listener
 from kmem_desktop.services.residence import Residence
 
@@ -102,12 +103,14 @@ async def serve(paths: Paths, *, while_needed: bool) -> int:
         while_needed: End when no client has been there for ten minutes.
 
     Raises:
-        StoreError: The database or the socket cannot be used.
+        StoreError: The database or the socket cannot be used, or somebody else serves it.
     """
     residence = Residence(paths)
     if not await residence.claim():
-        log.info("Another kmem already serves %s", paths.database)
-        return 0
+        if while_needed:
+            log.info("Another kmem already serves %s", paths.database)
+            return 0
+        raise StoreError("kmem already serves this memory.", hint="Assistants can connect to it.")
     try:
         stopped = asyncio.Event()
         stop_on_signals(stopped.set)
