@@ -10,7 +10,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check \
 RUN_PACKAGES := libegl1 libgl1 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 libxcb-image0 \
   libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 libxcb-xinerama0 libxcb-xkb1 \
   libdbus-1-3 libfontconfig1 libglib2.0-0
-TEST_PACKAGES := xvfb xauth xdotool trayer openbox x11-utils imagemagick dbus-x11 fonts-inter
+TEST_PACKAGES := xvfb xauth xdotool trayer openbox x11-utils imagemagick dbus dbus-x11 at-spi2-core fonts-inter
 
 .PHONY: run test lint benchmarks clean
 

@@ -203,6 +203,7 @@ async def without_a_tray_closing_quits(desk: Desk) -> None:
     program = desk.start()
     await desk.has_window()
     await desk.sees("This desktop has no tray, so closing this window quits kmem.")
+    await desk.until(lambda: desk.memory.status() is not None, "kmem serves")
     await desk.picture("no-tray")
     desk.screen.close_active_window()
     assert await asyncio.to_thread(program.wait, QUIT_S) == 0
