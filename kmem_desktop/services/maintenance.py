@@ -1,4 +1,4 @@
-"""Looking after the memory: is it whole, and does everything that belongs to it work?"""
+"""Looking after the memory: whether it is whole, and whether what belongs to it works."""
 
 from dataclasses import dataclass
 

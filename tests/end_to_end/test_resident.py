@@ -105,8 +105,11 @@ def names_read_in_the_end(client: StdioClient) -> set[str]:
 
 def test_a_second_resident_leaves_the_first_alone(memory: Memory) -> None:
     client = memory.client()
-    done = memory.run("serve")
-    assert done.returncode == 0
+    asked_for = memory.run("serve")
+    assert asked_for.returncode == 1
+    assert "already serves this memory" in asked_for.stderr
+    started_by_a_bridge = memory.run("serve", "--while-needed")
+    assert started_by_a_bridge.returncode == 0
     assert not client.call("read_graph", {}).get("isError")
 
 
