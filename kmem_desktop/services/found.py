@@ -26,12 +26,12 @@ from kmem_desktop.store import sessions as session_rows
 from kmem_desktop.store.connection import Connection
 from kmem_desktop.store.graph import GraphText
 
-CANDIDATE_COUNT = 100
+CANDIDATE_COUNT = 60
 ENTRY_CANDIDATE_COUNT = 150
 CLOSE_COUNT = 150
 """At most so many candidates come from meaning alone."""
 MOST_CANDIDATES = 20_000
-MOST_MATCHES = 2_000
+MOST_MATCHES = 1_000
 """Words are looked up, rarest first, until about so many texts match."""
 LEAST_COSINE = 0.35
 LEAST_TURN_COSINE = 0.2

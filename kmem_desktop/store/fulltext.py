@@ -115,13 +115,23 @@ def candidates(
 def document_counts(connection: Connection, words: Iterable[str]) -> dict[str, int]:
     """Return for each word in how many documents it, or a form of it, stands."""
     tokenizer = connection.fts5_tokenizer("porter", list(TOKENIZER_ARGUMENTS))
-    counts = {}
-    for word in words:
-        stems = tokenizer(word.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
-        query = "SELECT doc FROM documents_words WHERE term = ?"
-        found = [connection.execute(query, (stem,)).get for group in stems for stem in group]
-        counts[word] = min((count or 0 for count in found), default=0)
-    return counts
+    stems = {
+        word: [
+            stem
+            for group in tokenizer(
+                word.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False
+            )
+            for stem in group
+        ]
+        for word in words
+    }
+    query = "SELECT term, doc FROM documents_words WHERE term IN (SELECT value FROM json_each(?))"
+    asked = json.dumps([stem for word in stems for stem in stems[word]])
+    counts = dict(connection.execute(query, (asked,)))
+    return {
+        word: min((counts.get(stem, 0) for stem in found), default=0)
+        for word, found in stems.items()
+    }
 
 
 def matching(connection: Connection, match: str, ids: Sequence[int]) -> set[int]:
