@@ -252,6 +252,8 @@ def test_without_a_display_kmem_serves_and_prints_how_to_connect(memory: Memory)
         while "claude mcp add" not in line:
             assert line
             line = process.stdout.readline()
+        # Asked before somebody serves, the bridge would start a resident of its own.
+        assert memory.status_once_served()["pid"] == process.pid
         client = memory.client()
         status = memory.status()
         assert status is not None

@@ -79,6 +79,13 @@ class Memory:
             **options,
         )
 
+    def status_once_served(self) -> Message:
+        """Wait until somebody serves, and ask how it is."""
+        deadline = time.monotonic() + TIMEOUT_S
+        while (status := self.status()) is None:
+            assert time.monotonic() < deadline, "nobody serves"
+        return status
+
     def status(self) -> Message | None:
         """Ask the resident how it is; None where there is none."""
         return ask(self.address, "status", TIMEOUT_S)

@@ -87,6 +87,8 @@ def test_a_resident_that_hands_over_makes_room_for_the_next_one(memory: Memory) 
     wait_until_dead(first)
     with subprocess.Popen(memory.command("serve")) as second:
         try:
+            # Asked before somebody serves, the bridge would start a resident of its own.
+            assert memory.status_once_served()["pid"] == second.pid
             assert names_read_in_the_end(client) == {"Ada"}
             assert memory.resident().pid == second.pid
         finally:
