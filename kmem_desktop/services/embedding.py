@@ -132,7 +132,6 @@ class EmbeddingService:
         self._questions = ThreadPoolExecutor(1, thread_name_prefix="kmem-question")
         self._task: asyncio.Task[None] | None = None
         self._forget: Callable[[], None] | None = None
-        self._listeners: list[Callable[[Progress], None]] = []
         self.progress = Progress(0, 0)
         self.failure = ""
 
@@ -173,11 +172,6 @@ class EmbeddingService:
             return Progress(total - vector_rows.count_pending(connection, model), total)
 
         return await self._database.write(work)
-
-    def listen(self, listener: Callable[[Progress], None]) -> Callable[[], None]:
-        """Call `listener` whenever the progress changes; return a function that ends it."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
 
     async def settled(self) -> None:
         """Wait until every text that is there now has its vector, or the work has failed."""
@@ -303,7 +297,7 @@ class EmbeddingService:
         )
         after_id = 0
         while True:
-            self._tell(Progress(total - max(0, left), total))
+            self.progress = Progress(total - max(0, left), total)
             rows = await self._database.read(functools.partial(self._pending, after_id))
             if not rows:
                 return
@@ -332,12 +326,6 @@ class EmbeddingService:
         kept = await self._database.write(lambda c: vector_rows.put(c, self._model_id, vectors))
         is_kept = set(kept)
         self.locked(lambda matrix: matrix.put((i, v) for i, _, v in vectors if i in is_kept))
-
-    def _tell(self, progress: Progress) -> None:
-        if progress != self.progress:
-            self.progress = progress
-            for listener in list(self._listeners):
-                listener(progress)
 
 
 def embedded_text(noun: Noun, title: str, body: str) -> str:

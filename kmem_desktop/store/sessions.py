@@ -194,12 +194,6 @@ def speakers(connection: Connection) -> list[str]:
     return [row[0] for row in connection.execute(query)]
 
 
-def turn_ids(connection: Connection, session_id: int) -> list[int]:
-    """Return the ids of a session's turns in their order."""
-    query = "SELECT id FROM turns WHERE session_id = ? ORDER BY position"
-    return [row[0] for row in connection.execute(query, (session_id,))]
-
-
 def add_search(
     connection: Connection, query: str, session_uuid: str, asked_by: str, count: int, now: datetime
 ) -> None:
