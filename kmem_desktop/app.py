@@ -18,7 +18,7 @@ from PySide6.QtCore import QCoreApplication
 
 from kmem_desktop.bootstrap import Services, opened_services
 from kmem_desktop.config import Paths, SettingsFile
-from kmem_desktop.domain import Noun
+from kmem_desktop.domain.changes import Noun
 from kmem_desktop.errors import StoreError
 from kmem_desktop.events import Change
 from kmem_desktop.gui.application import NAME, apply_theme, create_application

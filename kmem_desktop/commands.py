@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 from kmem_desktop.address import chosen_database
 from kmem_desktop.bootstrap import Services, opened_services
 from kmem_desktop.config import Paths, paths
-from kmem_desktop.domain import ImportReport, KnowledgeQuery
+from kmem_desktop.domain.importing import ImportReport
+from kmem_desktop.domain.knowledge import KnowledgeQuery
 from kmem_desktop.errors import KmemError
 from kmem_desktop.log import log_to_file
 from kmem_desktop.services.connecting import connection_help, recipes

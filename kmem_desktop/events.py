@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kmem_desktop.domain import Noun, Origin
+from kmem_desktop.domain.changes import Noun, Origin
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ import pytest
 from kmem_desktop import bootstrap
 from kmem_desktop.bootstrap import Services, opened_services
 from kmem_desktop.config import Paths, paths
-from kmem_desktop.domain import Origin, OriginKind
+from kmem_desktop.domain.changes import Origin, OriginKind
 
 ROOT = Path(__file__).parents[1]
 

@@ -14,7 +14,9 @@ from kmem_desktop import commands
 from kmem_desktop.bootstrap import opened_services
 from kmem_desktop.commands import printable
 from kmem_desktop.config import Paths, paths
-from kmem_desktop.domain import Entity, KnowledgeDraft, Origin, OriginKind
+from kmem_desktop.domain.changes import Origin, OriginKind
+from kmem_desktop.domain.graph import Entity
+from kmem_desktop.domain.knowledge import KnowledgeDraft
 from tests.end_to_end.programs import Memory, clean_environment
 from tests.server.corpora import corpora
 

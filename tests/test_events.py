@@ -2,7 +2,7 @@ import logging
 
 import pytest
 
-from kmem_desktop.domain import Noun
+from kmem_desktop.domain.changes import Noun
 from kmem_desktop.events import Change, ChangeFeed
 
 NEWS = Change(Noun.KNOWLEDGE, (1,))

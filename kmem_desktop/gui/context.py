@@ -6,7 +6,7 @@ from typing import Protocol
 
 from kmem_desktop.bootstrap import Services
 from kmem_desktop.config import SettingsFile
-from kmem_desktop.domain import Noun, Origin, OriginKind
+from kmem_desktop.domain.changes import Noun, Origin, OriginKind
 from kmem_desktop.gui.tasks import Tasks
 from kmem_desktop.gui.wording import YOU
 from kmem_desktop.services.startup import StartupService

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from kmem_desktop.bootstrap import Services
 from kmem_desktop.config import SettingsFile
-from kmem_desktop.domain import HistoryEntry, Noun
+from kmem_desktop.domain.changes import HistoryEntry, Noun
 from kmem_desktop.events import Change
 from kmem_desktop.gui.appearance import appearance, theme
 from kmem_desktop.gui.context import BY_WINDOW, Context, Undo

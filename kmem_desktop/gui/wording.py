@@ -2,7 +2,9 @@
 
 from datetime import datetime, timedelta
 
-from kmem_desktop.domain import GLOBAL_SCOPE, Action, HistoryEntry, Noun, OriginKind, Row
+from kmem_desktop.domain.changes import Action, HistoryEntry, Noun, OriginKind
+from kmem_desktop.domain.found import Row
+from kmem_desktop.domain.knowledge import GLOBAL_SCOPE
 
 YOU = "You"
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from kmem_desktop.domain import GLOBAL_SCOPE, Explanation
+from kmem_desktop.domain.found import Explanation
+from kmem_desktop.domain.knowledge import GLOBAL_SCOPE
 
 COLUMN_WEIGHTS = (2.4, 1.2, 0.24, 0.24, 0.5)
 """bm25 weights of title, body, tags, hidden words and context.

@@ -10,7 +10,7 @@ from typing import Any
 
 from jsonschema.exceptions import ValidationError
 
-from kmem_desktop.domain import Entity, Graph, Relation
+from kmem_desktop.domain.graph import Entity, Graph, Relation
 from kmem_desktop.errors import InvalidInputError, KmemError
 from kmem_desktop.server.tool import (
     ADDS,

@@ -4,8 +4,18 @@ import json
 import re
 from typing import Any
 
-from kmem_desktop import domain
-from kmem_desktop.domain import Category, KnowledgeDraft, KnowledgeHit, KnowledgeQuery
+from kmem_desktop.domain.knowledge import (
+    CONTENT_LENGTH,
+    PRIORITY,
+    QUERY_LENGTH,
+    SEARCH_LIMIT,
+    TAG_COUNT,
+    TITLE_LENGTH,
+    Category,
+    KnowledgeDraft,
+    KnowledgeHit,
+    KnowledgeQuery,
+)
 from kmem_desktop.errors import InvalidInputError
 from kmem_desktop.server.tool import (
     ADDS,
@@ -24,21 +34,21 @@ _CURSOR = re.compile(r"h([0-9]{1,4})")
 _CATEGORIES = [category.value for category in Category]
 _TITLE = {
     "type": "string",
-    "minLength": domain.TITLE_LENGTH[0],
-    "maxLength": domain.TITLE_LENGTH[1],
+    "minLength": TITLE_LENGTH[0],
+    "maxLength": TITLE_LENGTH[1],
 }
 _CONTENT = {
     "type": "string",
-    "minLength": domain.CONTENT_LENGTH[0],
-    "maxLength": domain.CONTENT_LENGTH[1],
+    "minLength": CONTENT_LENGTH[0],
+    "maxLength": CONTENT_LENGTH[1],
 }
 _TAGS = {
     "type": "array",
     "items": {"type": "string"},
-    "minItems": domain.TAG_COUNT[0],
-    "maxItems": domain.TAG_COUNT[1],
+    "minItems": TAG_COUNT[0],
+    "maxItems": TAG_COUNT[1],
 }
-_PRIORITY = {"type": "integer", "minimum": domain.PRIORITY[0], "maximum": domain.PRIORITY[1]}
+_PRIORITY = {"type": "integer", "minimum": PRIORITY[0], "maximum": PRIORITY[1]}
 _CONFIDENCE = {"type": "number", "minimum": 0, "maximum": 1}
 _FIELDS = (
     "title",
@@ -203,16 +213,16 @@ TOOLS: tuple[Tool, ...] = (
             "properties": {
                 "query": {
                     "type": "string",
-                    "minLength": domain.QUERY_LENGTH[0],
-                    "maxLength": domain.QUERY_LENGTH[1],
+                    "minLength": QUERY_LENGTH[0],
+                    "maxLength": QUERY_LENGTH[1],
                 },
                 "contextTags": {"type": "array", "items": {"type": "string"}},
                 "scope": {"type": ["string", "null"]},
                 "category": {"enum": [*_CATEGORIES, None]},
                 "limit": {
                     "type": "integer",
-                    "minimum": domain.SEARCH_LIMIT[0],
-                    "maximum": domain.SEARCH_LIMIT[1],
+                    "minimum": SEARCH_LIMIT[0],
+                    "maximum": SEARCH_LIMIT[1],
                     "default": 5,
                 },
                 "minConfidence": _CONFIDENCE,

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from kmem_desktop import domain
-from kmem_desktop.domain import Entry, EntryQuery, Role, TurnDraft
+from kmem_desktop.domain.found import ENTRY_SEARCH_LIMIT, Entry, EntryQuery
+from kmem_desktop.domain.sessions import TURN_BATCH, Role, TurnDraft
 from kmem_desktop.errors import InvalidInputError
 from kmem_desktop.server.knowledge_tools import QUOTED
 from kmem_desktop.server.tool import ADDS, READ_ONLY, Answer, Arguments, Caller, Tool
@@ -129,7 +129,7 @@ TOOLS: tuple[Tool, ...] = (
                 "answer": _TEXT,
                 "turns": {
                     "type": "array",
-                    "maxItems": domain.TURN_BATCH,
+                    "maxItems": TURN_BATCH,
                     "items": {
                         "type": "object",
                         "properties": {
@@ -161,8 +161,8 @@ TOOLS: tuple[Tool, ...] = (
                 "query": {"type": "string", "minLength": 1},
                 "limit": {
                     "type": "integer",
-                    "minimum": domain.ENTRY_SEARCH_LIMIT[0],
-                    "maximum": domain.ENTRY_SEARCH_LIMIT[1],
+                    "minimum": ENTRY_SEARCH_LIMIT[0],
+                    "maximum": ENTRY_SEARCH_LIMIT[1],
                     "default": 5,
                 },
                 "type_filter": {

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from kmem_desktop.bootstrap import Services
-from kmem_desktop.domain import Origin
+from kmem_desktop.domain.changes import Origin
 from kmem_desktop.errors import InvalidInputError, KmemError
 
 Arguments = Mapping[str, Any]

@@ -20,7 +20,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Res
 from mcp.shared.exceptions import MCPError
 
 from kmem_desktop.bootstrap import Services
-from kmem_desktop.domain import Noun, Origin, OriginKind
+from kmem_desktop.domain.changes import Noun, Origin, OriginKind
 from kmem_desktop.errors import KmemError, StoreError
 from kmem_desktop.events import Change
 from kmem_desktop.server import graph_tools

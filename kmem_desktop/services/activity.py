@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from kmem_desktop.domain import ConnectedClient
+from kmem_desktop.domain.connections import ConnectedClient
 
 
 @dataclass(eq=False, slots=True)

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from kmem_desktop.domain import Noun
+from kmem_desktop.domain.changes import Noun
 from kmem_desktop.errors import KmemError, ProviderError
 from kmem_desktop.events import Change, ChangeFeed
 from kmem_desktop.store import fulltext

@@ -3,18 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kmem_desktop.domain import (
-    Entry,
-    EntryQuery,
-    Explanation,
+from kmem_desktop.domain.changes import Noun
+from kmem_desktop.domain.found import Entry, EntryQuery, Explanation
+from kmem_desktop.domain.knowledge import (
     KnowledgeHit,
     KnowledgeItem,
     KnowledgeQuery,
     KnowledgeResults,
-    Noun,
-    Role,
-    Turn,
 )
+from kmem_desktop.domain.sessions import Role, Turn
 from kmem_desktop.search import fusion, ranking
 from kmem_desktop.search.conversation import AskedFor, understand
 from kmem_desktop.search.query import ParsedQuery, parse

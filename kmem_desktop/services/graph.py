@@ -8,14 +8,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from kmem_desktop import domain
-from kmem_desktop.domain import (
-    Action,
+from kmem_desktop.domain.changes import Action, Noun, Origin
+from kmem_desktop.domain.graph import (
+    ENTITY_NAME_LENGTH,
+    ENTITY_TYPE_LENGTH,
+    GRAPH_BATCH,
+    OBSERVATION_LENGTH,
+    RELATION_TYPE_LENGTH,
     Entity,
     EntityDetails,
     Graph,
-    Noun,
-    Origin,
     Relation,
 )
 from kmem_desktop.errors import NotFoundError
@@ -114,7 +116,7 @@ class GraphService:
             for name, contents in additions:
                 entity = graph_rows.find_entity(connection, name)
                 if entity is None:
-                    shown = name[: domain.ENTITY_NAME_LENGTH]
+                    shown = name[:ENTITY_NAME_LENGTH]
                     raise NotFoundError(f"Entity with name {shown} not found")
                 ids.append(entity[0])
                 results.append(
@@ -183,7 +185,7 @@ class GraphService:
             InvalidInputError: The type is empty or too long.
         """
         problems = Problems()
-        _check_text(problems, "entityType", entity_type, domain.ENTITY_TYPE_LENGTH)
+        _check_text(problems, "entityType", entity_type, ENTITY_TYPE_LENGTH)
         problems.raise_if_any()
         now = datetime.now(UTC)
 
@@ -369,12 +371,12 @@ def _checked_entities(entities: Sequence[Entity]) -> list[Entity]:
     _check_batch(problems, "entities", len(entities))
     for index, entity in enumerate(entities):
         field = f"entities[{index}]"
-        _check_text(problems, f"{field}.name", entity.name, domain.ENTITY_NAME_LENGTH)
-        _check_text(problems, f"{field}.entityType", entity.entity_type, domain.ENTITY_TYPE_LENGTH)
+        _check_text(problems, f"{field}.name", entity.name, ENTITY_NAME_LENGTH)
+        _check_text(problems, f"{field}.entityType", entity.entity_type, ENTITY_TYPE_LENGTH)
         _check_batch(problems, f"{field}.observations", len(entity.observations))
         for number, content in enumerate(entity.observations):
             name = f"{field}.observations[{number}]"
-            _check_text(problems, name, content, domain.OBSERVATION_LENGTH)
+            _check_text(problems, name, content, OBSERVATION_LENGTH)
     problems.raise_if_any()
     return [
         replace(entity, observations=tuple(dict.fromkeys(entity.observations)))
@@ -387,11 +389,9 @@ def _check_relations(relations: Sequence[Relation]) -> None:
     _check_batch(problems, "relations", len(relations))
     for index, relation in enumerate(relations):
         field = f"relations[{index}]"
-        _check_text(problems, f"{field}.from", relation.from_name, domain.ENTITY_NAME_LENGTH)
-        _check_text(problems, f"{field}.to", relation.to_name, domain.ENTITY_NAME_LENGTH)
-        _check_text(
-            problems, f"{field}.relationType", relation.relation_type, domain.RELATION_TYPE_LENGTH
-        )
+        _check_text(problems, f"{field}.from", relation.from_name, ENTITY_NAME_LENGTH)
+        _check_text(problems, f"{field}.to", relation.to_name, ENTITY_NAME_LENGTH)
+        _check_text(problems, f"{field}.relationType", relation.relation_type, RELATION_TYPE_LENGTH)
     problems.raise_if_any()
 
 
@@ -404,13 +404,13 @@ def _check_observations(
         field = f"{list_field}[{index}].{text_field}"
         _check_batch(problems, field, len(contents))
         for number, content in enumerate(contents):
-            _check_text(problems, f"{field}[{number}]", content, domain.OBSERVATION_LENGTH)
+            _check_text(problems, f"{field}[{number}]", content, OBSERVATION_LENGTH)
     problems.raise_if_any()
 
 
 def _check_batch(problems: Problems, field: str, count: int) -> None:
-    if count > domain.GRAPH_BATCH:
-        problems.add(field, f"{field} must have at most {domain.GRAPH_BATCH} entries.")
+    if count > GRAPH_BATCH:
+        problems.add(field, f"{field} must have at most {GRAPH_BATCH} entries.")
 
 
 def _check_text(problems: Problems, field: str, text: str, longest: int) -> None:

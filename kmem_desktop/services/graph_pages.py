@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from kmem_desktop.domain import Entity, Graph, Relation
+from kmem_desktop.domain.graph import Entity, Graph, Relation
 from kmem_desktop.errors import InvalidInputError
 from kmem_desktop.store import graph as graph_rows
 from kmem_desktop.store.connection import Connection

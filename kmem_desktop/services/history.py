@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from kmem_desktop.domain import Action, HistoryEntry, Noun, Origin, Relation
+from kmem_desktop.domain.changes import Action, HistoryEntry, Noun, Origin
+from kmem_desktop.domain.graph import Relation
 from kmem_desktop.errors import DuplicateError, NotFoundError
 from kmem_desktop.events import Change, ChangeFeed
 from kmem_desktop.services import graph

@@ -14,16 +14,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from kmem_desktop import domain
-from kmem_desktop.domain import (
+from kmem_desktop.domain.changes import Noun, Origin, OriginKind
+from kmem_desktop.domain.graph import (
+    ENTITY_NAME_LENGTH,
+    ENTITY_TYPE_LENGTH,
+    OBSERVATION_LENGTH,
+    RELATION_TYPE_LENGTH,
     Entity,
-    ImportProblem,
-    ImportReport,
-    Noun,
-    Origin,
-    OriginKind,
     Relation,
 )
+from kmem_desktop.domain.importing import ImportProblem, ImportReport
 from kmem_desktop.errors import FormatError
 from kmem_desktop.events import Change, ChangeFeed
 from kmem_desktop.services import graph
@@ -157,15 +157,15 @@ def _take(parsed: _Parsed, value: Any) -> None:
         raise FormatError("not an object")
     kind = value.get("type")
     if kind == "entity":
-        name = _text(value, ("name", "entityName", "id"), domain.ENTITY_NAME_LENGTH)
-        entity_type = _text(value, ("entityType", "entity_type"), domain.ENTITY_TYPE_LENGTH)
+        name = _text(value, ("name", "entityName", "id"), ENTITY_NAME_LENGTH)
+        entity_type = _text(value, ("entityType", "entity_type"), ENTITY_TYPE_LENGTH)
         parsed.entities.append((name, entity_type, _observations(value)))
     elif kind == "relation":
         parsed.relations.append(
             Relation(
-                _text(value, ("from", "from_id"), domain.ENTITY_NAME_LENGTH),
-                _text(value, ("to", "to_id"), domain.ENTITY_NAME_LENGTH),
-                _text(value, ("relationType", "relation_type"), domain.RELATION_TYPE_LENGTH),
+                _text(value, ("from", "from_id"), ENTITY_NAME_LENGTH),
+                _text(value, ("to", "to_id"), ENTITY_NAME_LENGTH),
+                _text(value, ("relationType", "relation_type"), RELATION_TYPE_LENGTH),
             )
         )
     else:
@@ -183,7 +183,7 @@ def _observations(value: dict[str, Any]) -> list[str]:
     observations = value.get("observations", [])
     if not isinstance(observations, list):
         raise FormatError("observations must be a list")
-    return [_checked(text, "observation", domain.OBSERVATION_LENGTH) for text in observations]
+    return [_checked(text, "observation", OBSERVATION_LENGTH) for text in observations]
 
 
 def _checked(text: Any, name: str, longest: int) -> str:

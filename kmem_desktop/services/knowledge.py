@@ -6,16 +6,14 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from kmem_desktop.domain import (
+from kmem_desktop.domain.changes import Action, Noun, Origin
+from kmem_desktop.domain.knowledge import (
     GLOBAL_SCOPE,
-    Action,
     Category,
     KnowledgeDraft,
     KnowledgeItem,
     KnowledgeQuery,
     KnowledgeResults,
-    Noun,
-    Origin,
 )
 from kmem_desktop.errors import DuplicateError, InvalidInputError, NotFoundError
 from kmem_desktop.events import Change, ChangeFeed

@@ -7,13 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from kmem_desktop.domain import (
-    Counts,
-    Explanation,
-    KnowledgeItem,
-    Noun,
-    Row,
-)
+from kmem_desktop.domain.changes import Noun
+from kmem_desktop.domain.found import Counts, Explanation, Row
+from kmem_desktop.domain.knowledge import KnowledgeItem
 from kmem_desktop.search import ranking
 from kmem_desktop.search.conversation import understand
 from kmem_desktop.search.query import ParsedQuery

@@ -8,8 +8,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from kmem_desktop import domain
-from kmem_desktop.domain import Category, Entry, EntryQuery, Noun, Origin, Role, TurnDraft
+from kmem_desktop.domain.changes import Noun, Origin
+from kmem_desktop.domain.found import ENTRY_QUERY_LENGTH, ENTRY_SEARCH_LIMIT, Entry, EntryQuery
+from kmem_desktop.domain.knowledge import Category
+from kmem_desktop.domain.sessions import (
+    METADATA_LENGTH,
+    SESSION_TITLE_LENGTH,
+    SPEAKER_LENGTH,
+    TURN_BATCH,
+    TURN_LENGTH,
+    Role,
+    TurnDraft,
+)
 from kmem_desktop.errors import NotFoundError
 from kmem_desktop.events import Change, ChangeFeed
 from kmem_desktop.search.conversation import understand
@@ -160,8 +170,8 @@ def _require(connection: Connection, uuid: str) -> session_rows.SessionRow:
 def _checked_title(session: SessionDraft, turns: Sequence[session_rows.NewTurn]) -> str:
     problems = Problems()
     for field, value in (("title", session.title), ("project", session.project)):
-        if len(value) > domain.SESSION_TITLE_LENGTH:
-            limit = domain.SESSION_TITLE_LENGTH
+        if len(value) > SESSION_TITLE_LENGTH:
+            limit = SESSION_TITLE_LENGTH
             problems.add(field, f"{field} must be at most {limit} characters.")
     problems.raise_if_any()
     return one_line(session.title) or one_line(turns[0].text)[:UNTITLED_LENGTH]
@@ -169,24 +179,22 @@ def _checked_title(session: SessionDraft, turns: Sequence[session_rows.NewTurn])
 
 def _checked_turns(drafts: Sequence[TurnDraft], now: datetime) -> list[session_rows.NewTurn]:
     problems = Problems()
-    if not 1 <= len(drafts) <= domain.TURN_BATCH:
-        problems.add("turns", f"turns must be 1 to {domain.TURN_BATCH} (there are {len(drafts)}).")
+    if not 1 <= len(drafts) <= TURN_BATCH:
+        problems.add("turns", f"turns must be 1 to {TURN_BATCH} (there are {len(drafts)}).")
         problems.raise_if_any()
     turns = []
     for index, draft in enumerate(drafts):
         field = f"turns[{index}]"
         if not draft.text.strip():
             problems.add(f"{field}.text", f"{field}.text must not be empty.")
-        if len(draft.text) > domain.TURN_LENGTH:
-            problems.add(
-                f"{field}.text", f"{field}.text must be at most {domain.TURN_LENGTH} characters."
-            )
+        if len(draft.text) > TURN_LENGTH:
+            problems.add(f"{field}.text", f"{field}.text must be at most {TURN_LENGTH} characters.")
         if draft.role not in set(Role):
             problems.add(f"{field}.role", f"{field}.role must be one of {', '.join(Role)}.")
-        if len(draft.speaker) > domain.SPEAKER_LENGTH:
+        if len(draft.speaker) > SPEAKER_LENGTH:
             problems.add(
                 f"{field}.speaker",
-                f"{field}.speaker must be at most {domain.SPEAKER_LENGTH} characters.",
+                f"{field}.speaker must be at most {SPEAKER_LENGTH} characters.",
             )
         metadata = _metadata_json(problems, f"{field}.metadata", draft.metadata)
         at = _time(problems, f"{field}.time", draft.time, now)
@@ -211,8 +219,8 @@ def _metadata_json(
     if not metadata:
         return None
     text = json.dumps(metadata, ensure_ascii=False)
-    if len(text) > domain.METADATA_LENGTH:
-        problems.add(field, f"{field} must be at most {domain.METADATA_LENGTH} characters.")
+    if len(text) > METADATA_LENGTH:
+        problems.add(field, f"{field} must be at most {METADATA_LENGTH} characters.")
     return text
 
 
@@ -244,10 +252,10 @@ def _written_time(text: str) -> datetime | None:
 
 def _check_query(query: EntryQuery) -> None:
     problems = Problems()
-    low, high = domain.ENTRY_QUERY_LENGTH
+    low, high = ENTRY_QUERY_LENGTH
     if not low <= len(query.text.strip()) <= high:
         problems.add("query", f"query must be {low} to {high} characters.")
-    low, high = domain.ENTRY_SEARCH_LIMIT
+    low, high = ENTRY_SEARCH_LIMIT
     if not low <= query.limit <= high:
         problems.add("limit", f"limit must be from {low} to {high} (it is {query.limit}).")
     if not 0 <= query.min_relevance <= 1:

@@ -8,8 +8,21 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 
-from kmem_desktop import domain
-from kmem_desktop.domain import Category, KnowledgeDraft, KnowledgeQuery
+from kmem_desktop.domain.knowledge import (
+    CONFIDENCE,
+    CONTENT_LENGTH,
+    PRIORITY,
+    QUERY_LENGTH,
+    SCOPE_LENGTH,
+    SEARCH_LIMIT,
+    SOURCE_LENGTH,
+    TAG_COUNT,
+    TAG_LENGTH,
+    TITLE_LENGTH,
+    Category,
+    KnowledgeDraft,
+    KnowledgeQuery,
+)
 from kmem_desktop.errors import InvalidInputError
 from kmem_desktop.search.query import STOP_WORDS
 from kmem_desktop.text import normalise_content, one_line
@@ -97,16 +110,16 @@ def checked_draft(draft: KnowledgeDraft) -> KnowledgeDraft:
         source=one_line(draft.source) or "manual",
     )
     problems = Problems()
-    _check_length(problems, "title", tidy.title, domain.TITLE_LENGTH)
-    _check_length(problems, "content", tidy.content, domain.CONTENT_LENGTH)
+    _check_length(problems, "title", tidy.title, TITLE_LENGTH)
+    _check_length(problems, "content", tidy.content, CONTENT_LENGTH)
     _check_tags(problems, draft.tags, tidy.tags)
     problems.check("scope", lambda: scope_problem(tidy.scope))
     if tidy.category not in set(Category):
         problems.add("category", f"Category must be one of {', '.join(Category)}.")
-    _check_range(problems, "priority", tidy.priority, domain.PRIORITY)
-    _check_range(problems, "confidence", tidy.confidence, domain.CONFIDENCE)
-    if len(tidy.source) > domain.SOURCE_LENGTH:
-        problems.add("source", f"Source must be at most {domain.SOURCE_LENGTH} characters.")
+    _check_range(problems, "priority", tidy.priority, PRIORITY)
+    _check_range(problems, "confidence", tidy.confidence, CONFIDENCE)
+    if len(tidy.source) > SOURCE_LENGTH:
+        problems.add("source", f"Source must be at most {SOURCE_LENGTH} characters.")
     problems.raise_if_any()
     _check_specific(problems, tidy)
     problems.raise_if_any()
@@ -122,9 +135,9 @@ def checked_query(query: KnowledgeQuery) -> KnowledgeQuery:
     text = query.text.strip()
     scope = normalise_scope(query.scope) if query.scope else None
     problems = Problems()
-    _check_length(problems, "query", text, domain.QUERY_LENGTH)
-    _check_range(problems, "limit", query.limit, domain.SEARCH_LIMIT)
-    _check_range(problems, "minConfidence", query.min_confidence, domain.CONFIDENCE)
+    _check_length(problems, "query", text, QUERY_LENGTH)
+    _check_range(problems, "limit", query.limit, SEARCH_LIMIT)
+    _check_range(problems, "minConfidence", query.min_confidence, CONFIDENCE)
     if scope is not None:
         problems.check("scope", lambda: scope_problem(scope))
     problems.raise_if_any()
@@ -138,8 +151,8 @@ def normalise_scope(scope: str) -> str:
 
 def scope_problem(scope: str) -> str | None:
     """Return what is wrong with a scope in its normal form, or None."""
-    if len(scope) > domain.SCOPE_LENGTH:
-        return f"Scope must be at most {domain.SCOPE_LENGTH} characters."
+    if len(scope) > SCOPE_LENGTH:
+        return f"Scope must be at most {SCOPE_LENGTH} characters."
     if not _SCOPE.match(scope):
         return (
             "Scope must be global, project:<name> or repo:<name>, such as repo:myorg/my-monorepo."
@@ -164,13 +177,13 @@ def _check_range(problems: Problems, field: str, value: float, limits: tuple[flo
 
 
 def _check_tags(problems: Problems, given: tuple[str, ...], tags: tuple[str, ...]) -> None:
-    low, high = domain.TAG_COUNT
+    low, high = TAG_COUNT
     if not low <= len(given) <= high:
         problems.add("tags", f"Tags must be {low} to {high} words (there are {len(given)}).")
     elif not all(tags):
         problems.add("tags", "Tags must not be empty.")
-    elif any(len(tag) > domain.TAG_LENGTH for tag in tags):
-        problems.add("tags", f"Each tag must be at most {domain.TAG_LENGTH} characters.")
+    elif any(len(tag) > TAG_LENGTH for tag in tags):
+        problems.add("tags", f"Each tag must be at most {TAG_LENGTH} characters.")
 
 
 def _check_specific(problems: Problems, draft: KnowledgeDraft) -> None:

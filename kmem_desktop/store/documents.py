@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from kmem_desktop.domain import GLOBAL_SCOPE, Noun
+from kmem_desktop.domain.changes import Noun
+from kmem_desktop.domain.knowledge import GLOBAL_SCOPE
 from kmem_desktop.store.connection import Connection
 from kmem_desktop.text import content_hash, hidden_words
 

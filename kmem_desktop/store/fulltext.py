@@ -9,7 +9,7 @@ from typing import Any
 
 import apsw
 
-from kmem_desktop.domain import Noun
+from kmem_desktop.domain.changes import Noun
 from kmem_desktop.store.connection import Connection
 
 # Private-use characters mark what matched; text cannot hold them by accident and keep a meaning.

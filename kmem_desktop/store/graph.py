@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from kmem_desktop.domain import Entity, EntityDetails, Noun, Relation
+from kmem_desktop.domain.changes import Noun
+from kmem_desktop.domain.graph import Entity, EntityDetails, Relation
 from kmem_desktop.store import documents
 from kmem_desktop.store.connection import Connection
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from kmem_desktop.domain import Action, HistoryEntry, Noun, Origin, OriginKind
+from kmem_desktop.domain.changes import Action, HistoryEntry, Noun, Origin, OriginKind
 from kmem_desktop.store.connection import Connection
 
 _COLUMNS = (

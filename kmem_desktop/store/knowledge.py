@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from kmem_desktop.domain import Category, KnowledgeItem, Noun
+from kmem_desktop.domain.changes import Noun
+from kmem_desktop.domain.knowledge import Category, KnowledgeItem
 from kmem_desktop.store import documents
 from kmem_desktop.store.connection import Connection
 from kmem_desktop.text import content_hash, normalise_title

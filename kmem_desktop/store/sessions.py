@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from kmem_desktop.domain import Noun, Role, Turn
+from kmem_desktop.domain.changes import Noun
+from kmem_desktop.domain.sessions import Role, Turn
 from kmem_desktop.store import documents
 from kmem_desktop.store.connection import Connection
 

@@ -6,7 +6,7 @@ scan of it takes five times what the matrix in memory does (46 ms against 2 ms f
 
 from collections.abc import Sequence
 
-from kmem_desktop.domain import Noun
+from kmem_desktop.domain.changes import Noun
 from kmem_desktop.store.connection import Connection
 
 

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from kmem_desktop.bootstrap import opened_services
 from kmem_desktop.config import paths
-from kmem_desktop.domain import KnowledgeDraft, KnowledgeQuery, Origin, OriginKind
+from kmem_desktop.domain.changes import Origin, OriginKind
+from kmem_desktop.domain.knowledge import KnowledgeDraft, KnowledgeQuery
 from tests.end_to_end.programs import (
     NPM_REFERENCE,
     PROTOCOL,

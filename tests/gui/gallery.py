@@ -26,7 +26,9 @@ from PySide6.QtWidgets import QWidget
 
 from kmem_desktop.bootstrap import Services, opened_services
 from kmem_desktop.config import SettingsFile, paths
-from kmem_desktop.domain import Entity, KnowledgeDraft, Origin, OriginKind, Relation
+from kmem_desktop.domain.changes import Origin, OriginKind
+from kmem_desktop.domain.graph import Entity, Relation
+from kmem_desktop.domain.knowledge import KnowledgeDraft
 from kmem_desktop.errors import DamagedStoreError
 from kmem_desktop.gui.application import apply_theme, create_application
 from kmem_desktop.gui.main_window import MainWindow

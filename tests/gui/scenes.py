@@ -7,7 +7,9 @@ from PySide6.QtWidgets import QLineEdit, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from kmem_desktop.bootstrap import Services
-from kmem_desktop.domain import Entity, KnowledgeDraft, KnowledgeItem, Origin, OriginKind
+from kmem_desktop.domain.changes import Origin, OriginKind
+from kmem_desktop.domain.graph import Entity
+from kmem_desktop.domain.knowledge import KnowledgeDraft, KnowledgeItem
 from kmem_desktop.gui.main_window import MainWindow
 from kmem_desktop.gui.pages.list_page import ListPage
 from tests.gui.conftest import WAIT_MS, Runner

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from kmem_desktop.bootstrap import Services
-from kmem_desktop.domain import Noun
+from kmem_desktop.domain.changes import Noun
 from kmem_desktop.gui.detail.detail_pane import DetailPane
 from tests.gui.conftest import OpenWindow, Runner
 from tests.gui.scenes import (

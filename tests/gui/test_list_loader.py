@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from pytestqt.qtbot import QtBot
 
-from kmem_desktop.domain import Noun, Row
+from kmem_desktop.domain.changes import Noun
+from kmem_desktop.domain.found import Row
 from kmem_desktop.gui.lists.list_loader import ListLoader
 from kmem_desktop.gui.lists.row_delegate import Density
 from kmem_desktop.gui.lists.row_list_view import RowListView

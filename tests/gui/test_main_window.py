@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from kmem_desktop.bootstrap import Services
 from kmem_desktop.config import SettingsFile
-from kmem_desktop.domain import Noun
+from kmem_desktop.domain.changes import Noun
 from kmem_desktop.errors import StoreError
 from kmem_desktop.gui.context import BY_WINDOW
 from kmem_desktop.gui.main_window import MainWindow

@@ -7,7 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 
-from kmem_desktop.domain import Noun, Row
+from kmem_desktop.domain.changes import Noun
+from kmem_desktop.domain.found import Row
 from kmem_desktop.gui.lists.row_delegate import Density
 from kmem_desktop.gui.lists.row_list_view import RowListView
 from kmem_desktop.gui.lists.row_table_model import (

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kmem_desktop.domain import Action, HistoryEntry, Noun, Origin, OriginKind
+from kmem_desktop.domain.changes import Action, HistoryEntry, Noun, Origin, OriginKind
 from kmem_desktop.gui import wording
 from kmem_desktop.gui.detail.parts import emphasised
 from kmem_desktop.gui.lists.snippets import plain_snippet

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kmem_desktop.bootstrap import Services
-from kmem_desktop.domain import Noun
+from kmem_desktop.domain.changes import Noun
 from kmem_desktop.search.query import MOST_WORDS, STOP_WORDS, parse
 from kmem_desktop.search.ranking import COLUMN_WEIGHTS
 from kmem_desktop.services.listing import View

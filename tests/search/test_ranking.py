@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kmem_desktop.domain import Category, KnowledgeItem
+from kmem_desktop.domain.knowledge import Category, KnowledgeItem
 from kmem_desktop.search import ranking
 from kmem_desktop.search.ranking import explain, score, words_sentence
 

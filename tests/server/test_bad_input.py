@@ -8,7 +8,8 @@ import mcp_types as types
 import pytest
 
 from kmem_desktop.bootstrap import Services
-from kmem_desktop.domain import Entity, Origin, OriginKind
+from kmem_desktop.domain.changes import Origin, OriginKind
+from kmem_desktop.domain.graph import Entity
 from tests.server.clients import both_eras, draft, in_memory, size_of, structure_of, text_of
 from tests.server.corpora import bad_input
 

@@ -3,7 +3,9 @@
 from typing import Any
 
 from kmem_desktop.bootstrap import Services
-from kmem_desktop.domain import Entity, KnowledgeDraft, KnowledgeItem, Origin, OriginKind, Relation
+from kmem_desktop.domain.changes import Origin, OriginKind
+from kmem_desktop.domain.graph import Entity, Relation
+from kmem_desktop.domain.knowledge import KnowledgeDraft, KnowledgeItem
 from kmem_desktop.services.graph_pages import PageLimit
 
 ORIGIN = Origin(OriginKind.CLIENT, "Claude Code", tool="a_tool")

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from kmem_desktop.bootstrap import Services
-from kmem_desktop.domain import Entity, Graph, Relation
+from kmem_desktop.domain.graph import Entity, Graph, Relation
 from kmem_desktop.errors import InvalidInputError
 from kmem_desktop.services.graph_pages import PageLimit
 from tests.services.memory import ORIGIN, entity, relate

@@ -1,7 +1,8 @@
 import pytest
 
 from kmem_desktop.bootstrap import Services
-from kmem_desktop.domain import Action, Entity, Noun, Relation
+from kmem_desktop.domain.changes import Action, Noun
+from kmem_desktop.domain.graph import Entity, Relation
 from kmem_desktop.errors import DuplicateError, NotFoundError
 from kmem_desktop.events import Change
 from kmem_desktop.services.listing import View

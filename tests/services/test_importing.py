@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from kmem_desktop.bootstrap import Services
-from kmem_desktop.domain import Entity, ImportReport, OriginKind, Relation
+from kmem_desktop.domain.changes import OriginKind
+from kmem_desktop.domain.graph import Entity, Relation
+from kmem_desktop.domain.importing import ImportReport
 from kmem_desktop.errors import FormatError
 from kmem_desktop.events import Change
 from kmem_desktop.services import importing

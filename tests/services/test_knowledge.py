@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from kmem_desktop.bootstrap import Services
-from kmem_desktop.domain import Category, KnowledgeDraft, KnowledgeQuery, Noun, Origin, OriginKind
+from kmem_desktop.domain.changes import Noun, Origin, OriginKind
+from kmem_desktop.domain.knowledge import Category, KnowledgeDraft, KnowledgeQuery
 from kmem_desktop.errors import DuplicateError, InvalidInputError, NotFoundError
 from kmem_desktop.events import Change
 from tests.services.memory import CONTENT, ORIGIN, draft, stored

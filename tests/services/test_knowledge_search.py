@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 import pytest
 
 from kmem_desktop.bootstrap import Services
-from kmem_desktop.domain import Category, KnowledgeQuery, KnowledgeResults
+from kmem_desktop.domain.knowledge import Category, KnowledgeQuery, KnowledgeResults
 from kmem_desktop.errors import InvalidInputError
 from tests.services.memory import ORIGIN, entity, stored
 

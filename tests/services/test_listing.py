@@ -3,7 +3,9 @@ from datetime import UTC, datetime
 import pytest
 
 from kmem_desktop.bootstrap import Services
-from kmem_desktop.domain import Counts, Entity, Noun, Row
+from kmem_desktop.domain.changes import Noun
+from kmem_desktop.domain.found import Counts, Row
+from kmem_desktop.domain.graph import Entity
 from kmem_desktop.services.listing import MOST_RESULTS, Listing, View
 from kmem_desktop.store.database import Database
 from tests.services.memory import CONTENT, ORIGIN, entity, relate, stored

@@ -2,7 +2,8 @@ import apsw
 
 from kmem_desktop.bootstrap import Services
 from kmem_desktop.config import Paths
-from kmem_desktop.domain import KnowledgeDraft, Origin
+from kmem_desktop.domain.changes import Origin
+from kmem_desktop.domain.knowledge import KnowledgeDraft
 
 DRAFT = KnowledgeDraft(
     "Queue moved from Redis to PostgreSQL",

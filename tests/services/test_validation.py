@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from kmem_desktop.domain import KnowledgeDraft, KnowledgeQuery
+from kmem_desktop.domain.knowledge import KnowledgeDraft, KnowledgeQuery
 from kmem_desktop.errors import InvalidInputError
 from kmem_desktop.services.validation import (
     GENERIC_PHRASES,

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from kmem_desktop.domain import Noun
+from kmem_desktop.domain.changes import Noun
 from kmem_desktop.store import documents
 from kmem_desktop.store.connection import Connection, open_connection
 from kmem_desktop.store.database import transaction

@@ -28,16 +28,9 @@ from pathlib import Path
 
 import apsw
 
-from kmem_desktop.domain import (
-    Action,
-    Category,
-    Entity,
-    KnowledgeItem,
-    Noun,
-    Origin,
-    OriginKind,
-    Relation,
-)
+from kmem_desktop.domain.changes import Action, Noun, Origin, OriginKind
+from kmem_desktop.domain.graph import Entity, Relation
+from kmem_desktop.domain.knowledge import Category, KnowledgeItem
 from kmem_desktop.errors import StoreError
 from kmem_desktop.services import graph
 from kmem_desktop.store import documents, fulltext, history, knowledge

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kmem_desktop.domain import Noun
+from kmem_desktop.domain.changes import Noun
 from kmem_desktop.store import documents, fulltext
 from kmem_desktop.store.connection import open_connection
 from kmem_desktop.store.database import transaction

@@ -6,15 +6,9 @@ from datetime import datetime
 from typing import Any
 
 from kmem_desktop.bootstrap import Services
-from kmem_desktop.domain import (
-    Entity,
-    EntityDetails,
-    KnowledgeDraft,
-    KnowledgeItem,
-    Noun,
-    OriginKind,
-    Relation,
-)
+from kmem_desktop.domain.changes import Noun, OriginKind
+from kmem_desktop.domain.graph import Entity, EntityDetails, Relation
+from kmem_desktop.domain.knowledge import KnowledgeDraft, KnowledgeItem
 from kmem_desktop.gui.context import BY_WINDOW
 from kmem_desktop.services.listing import View
 

@@ -6,13 +6,10 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from kmem_desktop.domain import (
-    EntityDetails,
-    Explanation,
-    HistoryEntry,
-    KnowledgeItem,
-    Noun,
-)
+from kmem_desktop.domain.changes import HistoryEntry, Noun
+from kmem_desktop.domain.found import Explanation
+from kmem_desktop.domain.graph import EntityDetails
+from kmem_desktop.domain.knowledge import KnowledgeItem
 from kmem_desktop.errors import KmemError, NotFoundError
 from kmem_desktop.events import Change
 from kmem_desktop.gui.context import Context, undo_of

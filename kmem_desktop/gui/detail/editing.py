@@ -7,7 +7,9 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from kmem_desktop.domain import EntityDetails, KnowledgeDraft, KnowledgeItem, Noun
+from kmem_desktop.domain.changes import Noun
+from kmem_desktop.domain.graph import EntityDetails
+from kmem_desktop.domain.knowledge import KnowledgeDraft, KnowledgeItem
 from kmem_desktop.errors import InvalidInputError, KmemError
 from kmem_desktop.gui.context import Context, undo_of
 from kmem_desktop.gui.detail import deeds

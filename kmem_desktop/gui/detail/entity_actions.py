@@ -5,7 +5,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
-from kmem_desktop.domain import Relation
+from kmem_desktop.domain.graph import Relation
 from kmem_desktop.gui.context import Context, undo_of
 from kmem_desktop.gui.detail import deeds
 from kmem_desktop.gui.detail.deeds import Deed

@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from kmem_desktop.domain import Entity, EntityDetails
+from kmem_desktop.domain.graph import Entity, EntityDetails
 from kmem_desktop.gui.detail.form_frame import FormFrame
 from kmem_desktop.gui.widgets.fields import Field, TextEditor
 

@@ -3,7 +3,8 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from kmem_desktop.domain import EntityDetails, Explanation, Relation
+from kmem_desktop.domain.found import Explanation
+from kmem_desktop.domain.graph import EntityDetails, Relation
 from kmem_desktop.gui.detail.parts import CutText, ScrolledColumn, WhyCard
 from kmem_desktop.gui.detail.relation_editor import RelationEditor
 from kmem_desktop.gui.theme import Type

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from kmem_desktop.domain import Action, HistoryEntry
+from kmem_desktop.domain.changes import Action, HistoryEntry
 from kmem_desktop.gui.detail.parts import ScrolledColumn
 from kmem_desktop.gui.theme import Type
 from kmem_desktop.gui.widgets.controls import Button

@@ -13,8 +13,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from kmem_desktop import domain
-from kmem_desktop.domain import Category, KnowledgeDraft, KnowledgeItem
+from kmem_desktop.domain.knowledge import (
+    CONFIDENCE,
+    CONTENT_LENGTH,
+    GLOBAL_SCOPE,
+    PRIORITY,
+    TITLE_LENGTH,
+    Category,
+    KnowledgeDraft,
+    KnowledgeItem,
+)
 from kmem_desktop.gui.detail.form_frame import FormFrame
 from kmem_desktop.gui.theme import Type
 from kmem_desktop.gui.widgets.controls import Button, Choice, Look
@@ -55,9 +63,9 @@ class KnowledgeForm(FormFrame):
         for category in Category:
             self._category.addItem(capitalised(category.value), category.value)
         self._priority = QSpinBox()
-        self._priority.setRange(*domain.PRIORITY)
+        self._priority.setRange(*PRIORITY)
         self._confidence = QDoubleSpinBox()
-        self._confidence.setRange(*domain.CONFIDENCE)
+        self._confidence.setRange(*CONFIDENCE)
         self._confidence.setSingleStep(0.05)
         for box in (self._priority, self._confidence):
             box.lineEdit().setTextMargins(7, 0, 0, 0)
@@ -66,10 +74,8 @@ class KnowledgeForm(FormFrame):
 
     def _build_fields(self) -> None:
         column = self.area.column
-        column.addWidget(
-            self.add_field("title", Field("Title", self._title, limits=domain.TITLE_LENGTH))
-        )
-        content = Field("Content", self._content, hint="markdown", limits=domain.CONTENT_LENGTH)
+        column.addWidget(self.add_field("title", Field("Title", self._title, limits=TITLE_LENGTH)))
+        content = Field("Content", self._content, hint="markdown", limits=CONTENT_LENGTH)
         column.addWidget(self.add_field("content", content), 1)
         tags = Field("Tags", self._tags, hint="1 to 10, separated by commas")
         column.addWidget(self.add_field("tags", tags))
@@ -124,7 +130,7 @@ class KnowledgeForm(FormFrame):
         """Offer these scopes; what is typed stays."""
         typed = self._scope.currentText()
         self._scope.clear()
-        self._scope.addItems(list(dict.fromkeys([domain.GLOBAL_SCOPE, *scopes])))
+        self._scope.addItems(list(dict.fromkeys([GLOBAL_SCOPE, *scopes])))
         self._scope.setEditText(typed)
 
     def focus_first(self) -> None:

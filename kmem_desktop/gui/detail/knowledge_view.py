@@ -3,7 +3,8 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from kmem_desktop.domain import Explanation, KnowledgeItem
+from kmem_desktop.domain.found import Explanation
+from kmem_desktop.domain.knowledge import KnowledgeItem
 from kmem_desktop.gui.detail.parts import CutText, ScrolledColumn, WhyCard
 from kmem_desktop.gui.theme import Type
 from kmem_desktop.gui.widgets.controls import TagButton

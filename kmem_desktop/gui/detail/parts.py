@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from kmem_desktop.domain import Explanation
+from kmem_desktop.domain.found import Explanation
 from kmem_desktop.gui.appearance import appearance, theme
 from kmem_desktop.gui.theme import Type
 from kmem_desktop.gui.widgets.controls import Button, Look

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QStringListModel, Qt, Signal
 from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLineEdit, QListView, QWidget
 
-from kmem_desktop.domain import ENTITY_NAME_LENGTH, RELATION_TYPE_LENGTH
+from kmem_desktop.domain.graph import ENTITY_NAME_LENGTH, RELATION_TYPE_LENGTH
 
 
 class RelationEditor(QWidget):

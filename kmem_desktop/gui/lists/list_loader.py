@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 
-from kmem_desktop.domain import Noun, Row
+from kmem_desktop.domain.changes import Noun
+from kmem_desktop.domain.found import Row
 from kmem_desktop.gui.lists.row_list_view import RowListView
 from kmem_desktop.gui.lists.row_table_model import BLOCK_SIZE
 from kmem_desktop.gui.tasks import Tasks

@@ -13,7 +13,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from kmem_desktop.domain import Noun, Row
+from kmem_desktop.domain.changes import Noun
+from kmem_desktop.domain.found import Row
 from kmem_desktop.gui.appearance import theme
 from kmem_desktop.gui.icons import paint_icon
 from kmem_desktop.gui.lists.row_painting import MarkedText

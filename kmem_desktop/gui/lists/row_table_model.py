@@ -7,7 +7,8 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
 
-from kmem_desktop.domain import Noun, Row
+from kmem_desktop.domain.changes import Noun
+from kmem_desktop.domain.found import Row
 from kmem_desktop.gui.wording import exactly, row_facts, when
 from kmem_desktop.services.listing import Listing, View
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from kmem_desktop.domain import HistoryEntry, Noun
+from kmem_desktop.domain.changes import HistoryEntry, Noun
 from kmem_desktop.events import Change
 from kmem_desktop.gui.appearance import appearance, theme
 from kmem_desktop.gui.context import Context

@@ -4,7 +4,7 @@ from PySide6.QtCore import QAbstractItemModel, QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from kmem_desktop.domain import Action, HistoryEntry, OriginKind
+from kmem_desktop.domain.changes import Action, HistoryEntry, OriginKind
 from kmem_desktop.gui.appearance import theme
 from kmem_desktop.gui.icons import paint_icon
 from kmem_desktop.gui.lists.row_table_model import Index

@@ -5,7 +5,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, Qt, Signal
 
-from kmem_desktop.domain import HistoryEntry
+from kmem_desktop.domain.changes import HistoryEntry
 from kmem_desktop.gui.lists.row_table_model import Index
 from kmem_desktop.gui.wording import change_sentence, exactly, when
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from kmem_desktop.domain import ConnectedClient
+from kmem_desktop.domain.connections import ConnectedClient
 from kmem_desktop.gui.appearance import appearance, theme
 from kmem_desktop.gui.context import Context
 from kmem_desktop.gui.detail.parts import ScrolledColumn

@@ -5,7 +5,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from kmem_desktop.domain import ImportReport
+from kmem_desktop.domain.importing import ImportReport
 from kmem_desktop.errors import KmemError
 from kmem_desktop.gui.context import BY_WINDOW, Context
 from kmem_desktop.gui.detail.parts import ScrolledColumn

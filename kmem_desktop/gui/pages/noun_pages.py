@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from kmem_desktop.domain import Noun
+from kmem_desktop.domain.changes import Noun
 from kmem_desktop.gui.context import Context
 from kmem_desktop.gui.lists.row_delegate import Density
 from kmem_desktop.gui.pages.list_page import ListPage

@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from kmem_desktop.domain import Noun
+from kmem_desktop.domain.changes import Noun
 from kmem_desktop.gui.appearance import appearance, theme
 from kmem_desktop.gui.context import Context
 from kmem_desktop.gui.pages.list_page import EVERYTHING, ListPage

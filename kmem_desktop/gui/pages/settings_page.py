@@ -8,7 +8,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from kmem_desktop.config import Settings
-from kmem_desktop.domain import Counts
+from kmem_desktop.domain.found import Counts
 from kmem_desktop.errors import KmemError
 from kmem_desktop.gui.appearance import appearance
 from kmem_desktop.gui.context import Context

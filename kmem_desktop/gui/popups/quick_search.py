@@ -4,7 +4,10 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QCursor, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from kmem_desktop.domain import EntityDetails, KnowledgeItem, Noun, Row
+from kmem_desktop.domain.changes import Noun
+from kmem_desktop.domain.found import Row
+from kmem_desktop.domain.graph import EntityDetails
+from kmem_desktop.domain.knowledge import KnowledgeItem
 from kmem_desktop.gui.appearance import appearance, theme
 from kmem_desktop.gui.context import Context
 from kmem_desktop.gui.detail.detail_pane import as_text

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QTimer
 
-from kmem_desktop.domain import HistoryEntry, Noun, OriginKind
+from kmem_desktop.domain.changes import HistoryEntry, Noun, OriginKind
 from kmem_desktop.events import Change
 from kmem_desktop.gui.tasks import Tasks
 from kmem_desktop.gui.wording import change_sentence, counted
