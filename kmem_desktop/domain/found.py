@@ -23,6 +23,7 @@ class EntryQuery:
         session_uuid: Only entries of this session; None for all.
         tags: Only entries with all of these tags.
         min_relevance: 0..1.
+        explain: Whether hits name the words that matched, which costs a millisecond.
     """
 
     text: str
@@ -31,6 +32,7 @@ class EntryQuery:
     session_uuid: str | None = None
     tags: tuple[str, ...] = ()
     min_relevance: float = 0.0
+    explain: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,17 @@ class KnowledgeItem:
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeQuery:
-    """A search for knowledge (seed 000, searchKnowledge)."""
+    """A search for knowledge (seed 000, searchKnowledge).
+
+    Attributes:
+        text: The question.
+        context_tags: Hits with these tags rank higher.
+        scope: Only this scope and what is global; None for all.
+        category: Only this category; None for all.
+        limit: 1 to 20.
+        min_confidence: 0..1.
+        explain: Whether hits name the words that matched, which costs a millisecond.
+    """
 
     text: str
     context_tags: tuple[str, ...] = ()
@@ -76,6 +86,7 @@ class KnowledgeQuery:
     category: Category | None = None
     limit: int = 5
     min_confidence: float = 0.0
+    explain: bool = True
 
 
 @dataclass(frozen=True, slots=True)

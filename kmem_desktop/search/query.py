@@ -43,7 +43,10 @@ class ParsedQuery:
 
     Attributes:
         match: The FTS5 expression; empty where nothing in the query can be looked up.
+        narrowed: The same with only the rarest words looked up, the others scored; empty where
+            there is no need.
         words: The words that are looked up, lower-case, as typed.
+        parts: Parts of identifiers among them that are looked up too, lower-case.
         unwanted: The FTS5 expression of what must not be there; empty for nothing.
         tags: Only items with all of these tags.
         scope: Only items of this scope; None for any.
@@ -54,6 +57,8 @@ class ParsedQuery:
 
     match: str
     words: tuple[str, ...]
+    parts: tuple[str, ...] = ()
+    narrowed: str = ""
     unwanted: str = ""
     tags: tuple[str, ...] = ()
     scope: str | None = None
@@ -94,6 +99,7 @@ def parse(text: str, *, typing: bool = False, without: frozenset[str] = frozense
     return ParsedQuery(
         match=_expression(wanted, unwanted, passed_over, open_end=open_end),
         words=tuple(words),
+        parts=tuple(_parts_of(wanted, passed_over)),
         unwanted=" OR ".join(_unwanted_phrases(unwanted)),
         tags=tuple(tag.lower() for tag in fields.get("tag", ())),
         scope=_last(fields.get("scope")),
@@ -134,6 +140,20 @@ def _plain_words(pieces: Iterable[str], passed_over: frozenset[str]) -> list[str
     return (telling or list(words))[:MOST_WORDS]
 
 
+def _parts_of(pieces: Iterable[str], passed_over: frozenset[str]) -> list[str]:
+    words = (word for piece in pieces for word in _WORD.findall(piece))
+    telling = (word for word in words if word.lower() not in passed_over)
+    return list(dict.fromkeys(part for word in telling for part in _parts(word, passed_over)))
+
+
+def _parts(word: str, passed_over: frozenset[str]) -> list[str]:
+    """Return the parts of an identifier that are worth looking up."""
+    parts = [part.lower() for part in identifier_parts(word)]
+    if len(parts) < 2:
+        return []
+    return [part for part in parts if len(part) > 1 and part not in passed_over]
+
+
 def _expression(
     wanted: list[str], unwanted: list[str], passed_over: frozenset[str], *, open_end: bool
 ) -> str:
@@ -166,9 +186,7 @@ def _terms(piece: str, passed_over: frozenset[str]) -> list[str]:
         terms.append(_quoted(" ".join(words)))
     for word in telling:
         terms.append(_quoted(word))
-        parts = identifier_parts(word)
-        if len(parts) > 1:
-            terms.extend(_quoted(part) for part in parts if len(part) > 1)
+        terms.extend(_quoted(part) for part in _parts(word, passed_over))
         for run in unspaced_runs(word):
             terms.extend(_unspaced_terms(run))
     return terms

@@ -85,6 +85,7 @@ async def search(caller: Caller, arguments: Arguments) -> Answer:
     """Answer with the knowledge that helps with a task, best first, a page at a time."""
     start = _start(arguments.get("cursor"))
     category = arguments.get("category")
+    explain = bool(arguments.get("explain", False))
     query = KnowledgeQuery(
         text=arguments["query"],
         context_tags=tuple(arguments.get("contextTags") or ()),
@@ -92,9 +93,9 @@ async def search(caller: Caller, arguments: Arguments) -> Answer:
         category=Category(category) if category else None,
         limit=int(arguments.get("limit", 5)),
         min_confidence=arguments.get("minConfidence", 0.0),
+        explain=explain,
     )
     results = await caller.services.knowledge.search(query)
-    explain = bool(arguments.get("explain", False))
     hits = [hit_json(hit, explain=explain) for hit in results.hits[start:]]
     value = {"results": [], "totalMatches": results.total_matches, "query": arguments["query"]}
     shown = value["results"] = _fitting(hits, RESULT_SIZE - 1_000 - _wire_cost(value))

@@ -29,6 +29,7 @@ async def add_exchange(caller: Caller, arguments: Arguments) -> Answer:
 async def search_knowledge(caller: Caller, arguments: Arguments) -> Answer:
     """Answer with what helps of everything that is remembered, best first."""
     types = arguments.get("type_filter") or ()
+    explain = bool(arguments.get("explain", False))
     query = EntryQuery(
         text=arguments["query"],
         limit=int(arguments.get("limit", 5)),
@@ -36,9 +37,9 @@ async def search_knowledge(caller: Caller, arguments: Arguments) -> Answer:
         session_uuid=arguments.get("session_id"),
         tags=tuple(tag.lower() for tag in arguments.get("tags") or ()),
         min_relevance=arguments.get("min_relevance", 0.0),
+        explain=explain,
     )
     entries, total = await caller.services.sessions.search(query, caller.origin.name)
-    explain = bool(arguments.get("explain", False))
     results = [entry_json(entry, explain=explain) for entry in entries]
     _fit(results)
     return _answer({"results": results, "total": total, "query": arguments["query"]}, quoted=True)

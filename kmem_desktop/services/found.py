@@ -29,7 +29,8 @@ CLOSE_COUNT = 150
 """At most so many candidates come from meaning alone."""
 MOST_CANDIDATES = 20_000
 MOST_MATCHES = 1_000
-"""Words are looked up, rarest first, until about so many texts match."""
+MOST_SCORED = 30_000
+"""How many texts may have a word that still tells something."""
 LEAST_COSINE = 0.35
 LEAST_TURN_COSINE = 0.2
 """Without a word in common, less than this is no likeness; a turn is read with its neighbours, and
@@ -126,7 +127,7 @@ def ranked(
     if parsed.match:
         weights = ranking.COLUMN_WEIGHTS
         lexical, total = fulltext.candidates(
-            connection, parsed.match, filters, weights, limit, also=list(close)
+            connection, parsed.narrowed or parsed.match, filters, weights, limit, also=list(close)
         )
     bm25 = {row.id: row.bm25 for row in lexical}
     nouns = {row.id: row.noun for row in lexical} | close
@@ -163,21 +164,31 @@ def folded(
 
 
 def readable(connection: Connection, text: str, *, typing: bool = False) -> ParsedQuery:
-    """Read a query, passing over words that stand in so many texts that they tell nothing.
+    """Read a query so that looking it up costs the same in a large memory as in a small one.
 
-    They would cost most of the time and decide nothing: bm25 weighs them near zero.
+    Texts with its rarest words are looked up, until about `MOST_MATCHES` match; the other words
+    count for their score. A word that stands in more than `MOST_SCORED` texts tells nothing (bm25
+    weighs it near zero) and is passed over, unless all do.
     """
     parsed = parse(text, typing=typing)
-    if len(parsed.words) < 2:
+    words = tuple(dict.fromkeys((*parsed.words, *parsed.parts)))
+    if len(words) < 2:
         return parsed
-    counts = fulltext.document_counts(connection, parsed.words)
+    counts = fulltext.document_counts(connection, words)
+    rarest: set[str] = set()
     total = 0
-    frequent = set()
-    for word in sorted(parsed.words, key=lambda word: counts[word]):
+    for word in sorted(words, key=lambda word: counts[word]):
         total += counts[word]
-        if total > MOST_MATCHES and total > counts[word]:
-            frequent.add(word)
-    return parse(text, typing=typing, without=frozenset(frequent)) if frequent else parsed
+        if total <= MOST_MATCHES or not rarest:
+            rarest.add(word)
+    telling = rarest | {word for word in words if counts[word] <= MOST_SCORED}
+    if len(rarest) == len(words):
+        return parsed
+    scored = parse(text, typing=typing, without=frozenset(words) - telling)
+    if len(rarest) == len(telling):
+        return scored
+    looked_up = parse(text, typing=typing, without=frozenset(words) - rarest)
+    return replace(scored, narrowed=f"({looked_up.match}) AND ({scored.match})")
 
 
 def _close(
@@ -297,7 +308,9 @@ def _shown(
     """Fetch the few items that are shown, and name the words that matched."""
     ids = [hit.id for hit in hits]
     items = knowledge_rows.get_many(connection, ids)
-    marked = fulltext.marked(connection, parsed.match, ids) if ids and parsed.match else {}
+    marked: dict[int, fulltext.Marked] = {}
+    if query.explain and parsed.match:
+        marked = fulltext.marked(connection, parsed.match, ids)
     shown = []
     for hit in hits:
         texts = marked.get(hit.id)
@@ -330,7 +343,7 @@ def entries(
     hits = [hit for hit in ranked_hits if hit.relevance >= query.min_relevance]
     shown = hits[: query.limit]
     marked: dict[int, fulltext.Marked] = {}
-    if shown and parsed.match:
+    if query.explain and shown and parsed.match:
         marked = fulltext.marked(connection, parsed.match, [hit.id for hit in shown])
     texts = found_texts(connection, shown)
     return [

@@ -1,11 +1,13 @@
 """The full-text index: candidates for an FTS5 expression, and what of a text matched."""
 
 import json
+import time
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import apsw
 
@@ -16,8 +18,14 @@ from kmem_desktop.store.connection import Connection
 MARK_START = "\ue000"
 MARK_END = "\ue001"
 SNIPPET_TOKENS = 36
-_NOUNS = {noun.value: noun for noun in Noun}
 TOKENIZER_ARGUMENTS = ("unicode61", "remove_diacritics", "2")
+LEAST_REMEMBERED = 1_000
+REMEMBERED_S = 60.0
+_frequent: WeakKeyDictionary[Connection, dict[str, tuple[int, float]]] = WeakKeyDictionary()
+"""Of each connection: frequent words with in how many documents they stood, and when."""
+LEAST_EXAMINED = 200
+"""At least so many of the best matches are looked up and filtered."""
+_NOUNS = {noun.value: noun for noun in Noun}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +90,9 @@ def candidates(
 ) -> tuple[list[Candidate], int]:
     """Return the best matches for an FTS5 expression, best first, and how many match in all.
 
+    The index alone says which are best; only those are looked up and filtered, for looking up every
+    match costs four times as much as finding it.
+
     Args:
         connection: A snapshot.
         match: The expression.
@@ -89,49 +100,81 @@ def candidates(
         weights: The columns' weights.
         limit: At most this many.
         also: Documents whose score is wanted too, where they match; they follow the best.
+
+    Returns:
+        The candidates, and how many match and pass: exactly where at most
+        `LEAST_EXAMINED` match,
+        else by the share of those that were looked up.
     """
-    conditions, values = _conditions(filters)
-    # One scan of the index for both: asked for by its rowid, each match would begin anew.
+    examined = max(limit, LEAST_EXAMINED)
+    while True:
+        scores, best, total = _scores(connection, match, weights, examined, also)
+        nouns = passing(connection, filters, list(scores))
+        passed = [document_id for document_id in best if document_id in nouns]
+        if len(passed) >= limit or len(best) >= total:
+            break
+        examined *= 8
+    chosen = dict.fromkeys([*passed[:limit], *(i for i in also if i in scores and i in nouns)])
+    hits = [Candidate(i, nouns[i], scores[i]) for i in chosen]
+    in_all = round(total * len(passed) / len(best)) if best else 0
+    return sorted(hits, key=lambda hit: (-hit.bm25, hit.id)), in_all
+
+
+def _scores(
+    connection: Connection, match: str, weights: Sequence[float], limit: int, also: Sequence[int]
+) -> tuple[dict[int, float], list[int], int]:
+    """Return scores by document, those of the best, and how many match, in one scan.
+
+    Asked for by its rowid, each match of `also` would begin the scan anew.
+    """
+    marks = ", ?" * len(weights)
     query = (
-        f"WITH hits AS MATERIALIZED (SELECT rowid AS id, {_bm25(weights)} AS score"
+        f"WITH hits AS MATERIALIZED (SELECT rowid AS id, -bm25(documents_index{marks}) AS score"
         " FROM documents_index WHERE documents_index MATCH ?)"
-        " SELECT id, noun, score, total FROM (SELECT d.id, d.noun, score, count(*) OVER () AS total"
-        f" FROM hits AS h JOIN documents AS d ON d.id = h.id WHERE 1{conditions}"
-        " ORDER BY score DESC, d.id LIMIT ?)"
+        " SELECT * FROM (SELECT id, score, (SELECT count(*) FROM hits) FROM hits"
+        " ORDER BY score DESC, id LIMIT ?)"
     )
-    bound = [*weights, match, *values, limit]
+    bound = [*weights, match, limit]
     if also:
         query += (
-            " UNION ALL SELECT h.id, d.noun, h.score, 0 FROM hits AS h"
-            " JOIN documents AS d ON d.id = h.id WHERE h.id IN (SELECT value FROM json_each(?))"
+            " UNION ALL SELECT id, score, 0 FROM hits WHERE id IN (SELECT value FROM json_each(?))"
         )
         bound.append(json.dumps(list(also)))
     rows: list[tuple[Any, ...]] = connection.execute(query, bound).fetchall()
-    distinct = {row[0]: Candidate(row[0], _NOUNS[row[1]], row[2]) for row in rows}
-    total = max((row[3] for row in rows), default=0)
-    return sorted(distinct.values(), key=lambda hit: (-hit.bm25, hit.id)), total
+    best = [row[0] for row in rows if row[2]]
+    return {row[0]: row[1] for row in rows}, best, rows[0][2] if rows else 0
 
 
 def document_counts(connection: Connection, words: Iterable[str]) -> dict[str, int]:
-    """Return for each word in how many documents it, or a form of it, stands."""
-    tokenizer = connection.fts5_tokenizer("porter", list(TOKENIZER_ARGUMENTS))
-    stems = {
-        word: [
-            stem
-            for group in tokenizer(
-                word.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False
-            )
-            for stem in group
-        ]
-        for word in words
+    """Return for each word in how many documents it, or a form of it, stands.
+
+    Counting a frequent word reads all its places, so the counts of such are remembered for a while.
+    """
+    stems = {word: _stems(connection, word) for word in words}
+    remembered = _frequent.setdefault(connection, {})
+    now = time.monotonic()
+    counts = {
+        stem: remembered[stem][0]
+        for found in stems.values()
+        for stem in found
+        if stem in remembered and now - remembered[stem][1] < REMEMBERED_S
     }
+    unknown = json.dumps([stem for word in stems for stem in stems[word] if stem not in counts])
     query = "SELECT term, doc FROM documents_words WHERE term IN (SELECT value FROM json_each(?))"
-    asked = json.dumps([stem for word in stems for stem in stems[word]])
-    counts = dict(connection.execute(query, (asked,)))
+    for stem, count in connection.execute(query, (unknown,)):
+        counts[stem] = count
+        if count >= LEAST_REMEMBERED:
+            remembered[stem] = (count, now)
     return {
         word: min((counts.get(stem, 0) for stem in found), default=0)
         for word, found in stems.items()
     }
+
+
+def _stems(connection: Connection, word: str) -> list[str]:
+    tokenizer = connection.fts5_tokenizer("porter", list(TOKENIZER_ARGUMENTS))
+    groups = tokenizer(word.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
+    return [str(stem) for group in groups for stem in group]
 
 
 def matching(connection: Connection, match: str, ids: Sequence[int]) -> set[int]:
@@ -146,16 +189,13 @@ def matching(connection: Connection, match: str, ids: Sequence[int]) -> set[int]
 def passing(connection: Connection, filters: Filters, ids: Sequence[int]) -> dict[int, Noun]:
     """Return those of `ids` that pass the filters, with their noun."""
     conditions, values = _conditions(filters)
+    # CROSS: begin with the few ids. The planner would begin with an index of all of a noun.
     query = (
-        "SELECT d.id, d.noun FROM documents AS d"
-        f" WHERE d.id IN (SELECT value FROM json_each(?)){conditions}"
+        "SELECT d.id, d.noun FROM json_each(?) AS wanted"
+        f" CROSS JOIN documents AS d ON d.id = wanted.value WHERE 1{conditions}"
     )
     rows = connection.execute(query, (json.dumps(list(ids)), *values))
     return {row[0]: _NOUNS[row[1]] for row in rows}
-
-
-def _bm25(weights: Sequence[float]) -> str:
-    return f"-bm25(documents_index{', ?' * len(weights)})"
 
 
 def newest(connection: Connection, filters: Filters) -> "array[int]":
