@@ -10,7 +10,7 @@ def main() -> int:
     """Run `kmem`."""
     if sys.argv[1:2] == ["mcp"]:
         return main_mcp(sys.argv[2:])
-    from kmem_desktop.commands import run
+    from kmem_desktop.commands.main import run
 
     return run(sys.argv[1:])
 
@@ -24,7 +24,7 @@ def main_mcp(arguments: list[str] | None = None) -> int:
         name, equals, value = argument.partition("=")
         if name not in options:
             # Help, --standalone, and mistakes: none of them is in a hurry.
-            from kmem_desktop.commands import run
+            from kmem_desktop.commands.main import run
 
             return run(["mcp", *given])
         options[name] = value if equals else next(rest, "")

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from kmem_desktop import commands
 from kmem_desktop.bootstrap import opened_services
-from kmem_desktop.commands import printable
+from kmem_desktop.commands import health
+from kmem_desktop.commands import main as commands
+from kmem_desktop.commands.printing import printable
 from kmem_desktop.config import Paths, paths
 from kmem_desktop.domain.changes import Origin, OriginKind
 from kmem_desktop.domain.graph import Entity
@@ -280,7 +281,7 @@ def test_a_keyboard_interrupt_ends_quietly(memory: Memory, monkeypatch: pytest.M
     def interrupted(profile: Paths) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(commands, "connection_help", interrupted)
+    monkeypatch.setattr(health, "connection_help", interrupted)
     assert commands.run(["connect", "--db", str(memory.database)]) == 130
 
 
