@@ -5,19 +5,23 @@ import sys
 from tests.benchmarks.measures import BENCHMARKS as SPEED
 from tests.benchmarks.measures import machine
 from tests.benchmarks.quality import quality
+from tests.benchmarks.scale import million, scale
 
-BENCHMARKS = {**SPEED, "quality": quality}
+BENCHMARKS = {**SPEED, "scale": scale, "quality": quality}
+ON_DEMAND = {"million": million}
+"""Run only when they are named."""
 
 
 def main(names: list[str]) -> int:
     """Run the named benchmarks, or all."""
-    unknown = [name for name in names if name not in BENCHMARKS]
+    known = {**BENCHMARKS, **ON_DEMAND}
+    unknown = [name for name in names if name not in known]
     if unknown:
-        print(f"There are {', '.join(BENCHMARKS)}, not {', '.join(unknown)}.")
+        print(f"There are {', '.join(known)}, not {', '.join(unknown)}.")
         return 2
     for name in names or list(BENCHMARKS):
         print(f"\n## {name} ({machine()})")
-        for measure in BENCHMARKS[name]():
+        for measure in known[name]():
             print(f"{measure.what:52} {measure.value:32} {measure.beside:18} {measure.bound}")
         print(f"afterwards: {machine()}", flush=True)
     return 0
