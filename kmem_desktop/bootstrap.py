@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from kmem_desktop.config import Paths, resource_path
 from kmem_desktop.events import ChangeFeed
+from kmem_desktop.platforms.allocator import share_heaps
 from kmem_desktop.providers.embedded import EmbeddedModel
 from kmem_desktop.services.activity import ActivityService
 from kmem_desktop.services.embedding import EmbeddingService
@@ -43,6 +44,7 @@ async def opened_services(paths: Paths) -> AsyncIterator[Services]:
     Raises:
         StoreError: The database is of another program, too new, damaged, or not to be opened.
     """
+    share_heaps()
     async with Database.opened(paths.database) as database:
         feed = ChangeFeed()
         model = EmbeddedModel(resource_path("embedding"))

@@ -1,0 +1,18 @@
+"""How much of the processor a thread of the background may take from the others."""
+
+import contextlib
+import os
+import sys
+import threading
+
+BACKGROUND_NICENESS = 10
+
+
+def step_back() -> None:
+    """Let the calling thread run only when others do not want to, for the rest of its life.
+
+    Linux counts niceness by thread. Elsewhere it belongs to the whole process, and nothing is done.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), BACKGROUND_NICENESS)
