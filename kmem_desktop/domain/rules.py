@@ -179,3 +179,147 @@ class TaskContext:
     alternatives: tuple[tuple[Layer, float], ...] = ()
     method: str = "default"
     model: str = ""
+
+
+class RuleStatus(StrEnum):
+    """Whether a person stands behind a directive."""
+
+    APPROVED = "approved"
+    PROPOSED = "proposed"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreBreakdown:
+    """Why a directive stands where it stands; every part is 0..1 (seed 001, "Ranking Algorithm").
+
+    A part is None where nothing is known, such as the conditions of a document that states none;
+    it then neither helps nor harms.
+
+    Attributes:
+        authority: Whether its document has the last word on a topic of the task.
+        when_to_apply: How well the task meets its conditions.
+        layer: How likely the change is made in its layer.
+        topics: How much its topics are the task's.
+        severity: How binding it is.
+        semantic: How near its meaning is.
+        lexical: How well the words fit.
+        concepts: How much it speaks of the same things in other words.
+        relevance: Whether it has to do with the task at all; this gates the other parts.
+    """
+
+    authority: float | None
+    when_to_apply: float | None
+    layer: float | None
+    topics: float | None
+    severity: float
+    semantic: float | None
+    lexical: float
+    concepts: float | None
+    relevance: float
+
+
+@dataclass(frozen=True, slots=True)
+class RankedDirective:
+    """A directive that matters for a task.
+
+    Attributes:
+        id: Its id, as the store has it.
+        directive: What it says.
+        rule: The name of its document.
+        path: Where the document was read from.
+        score: 0..1.
+        breakdown: Of what the score is made.
+        status: Whether a person stands behind it.
+    """
+
+    id: str
+    directive: Directive
+    rule: str
+    path: str
+    score: float
+    breakdown: ScoreBreakdown
+    status: RuleStatus = RuleStatus.APPROVED
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Where a shown directive comes from (DESIGN.md, "Tools").
+
+    Attributes:
+        id: The directive's id.
+        text: Its words, verbatim.
+        severity: MUST, SHOULD or MAY, with NOT where it prohibits in other words than its own.
+        status: Whether a person stands behind it.
+        rule: The name of its document.
+        section: The heading it stands under.
+        path: Where the document was read from.
+        line: Its line in the source, from 1.
+        score: 0..1.
+    """
+
+    id: str
+    text: str
+    severity: str
+    status: RuleStatus
+    rule: str
+    section: str
+    path: str
+    line: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ContextBlock:
+    """What an assistant is given for a task.
+
+    Attributes:
+        text: Markdown in seed 001's format.
+        citations: One for each directive shown, in their order.
+        tokens: About how many tokens the text has.
+    """
+
+    text: str
+    citations: tuple[Citation, ...]
+    tokens: int
+
+
+class RuleRelationKind(StrEnum):
+    """How two things of the rules' graph belong together (seed 002, "Relationship")."""
+
+    CONTAINS = "CONTAINS"
+    AUTHORITATIVE_FOR = "AUTHORITATIVE_FOR"
+    APPLIES_TO = "APPLIES_TO"
+    RELATED_TO = "RELATED_TO"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRelation:
+    """An edge of the rules' graph.
+
+    Attributes:
+        source: The node it leaves, such as "rule:docs/api.md" or "directive:17".
+        target: The node it reaches, such as "topic:security" or "layer:persistence".
+        kind: How they belong together.
+        weight: 0..1; for RELATED_TO the cosine of both directives.
+    """
+
+    source: str
+    target: str
+    kind: RuleRelationKind
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two directives that cannot both be followed.
+
+    Attributes:
+        first: The id of one.
+        second: The id of the other.
+        reason: What they disagree about, for people.
+    """
+
+    first: str
+    second: str
+    reason: str

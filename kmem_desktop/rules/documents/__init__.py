@@ -1,0 +1,1 @@
+"""Rule documents: reading them from every notation, and writing them back. Pure."""
