@@ -14,5 +14,7 @@ def step_back() -> None:
     Linux counts niceness by thread. Elsewhere it belongs to the whole process, and nothing is done.
     """
     if sys.platform == "linux":
+        thread = threading.get_native_id()
         with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), BACKGROUND_NICENESS)
+            niceness = os.getpriority(os.PRIO_PROCESS, thread)
+            os.setpriority(os.PRIO_PROCESS, thread, max(niceness, BACKGROUND_NICENESS))

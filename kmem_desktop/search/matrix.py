@@ -5,6 +5,7 @@ no approximate index is needed up to a million. numkong does the comparison: num
 product and takes four times as long by way of floats.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -17,14 +18,31 @@ if TYPE_CHECKING:
 INT8_SCALE = 508.0
 """Components of a normalised MiniLM vector lie within 127/508 = 0.25, nearly all of them; recall of
 the true best 20 is 0.99 with it and 0.98 with 127."""
+LARGEST = 127
+LEAST_REACH = 4.9
+"""Of any model, components up to this many times their mean size, which is 1 / sqrt(dimension),
+keep their value: for MiniLM's 384 dimensions that is the 0.25 above."""
 FIRST_CAPACITY = 1024
 NEIGHBOUR_SHARES = (0.3, 0.15)
 """How much of the vectors one and two turns away belongs to a turn's own."""
 
 
-def to_int8(vectors: "NDArray[np.float32]") -> "NDArray[np.int8]":
+def fitting_scale(vectors: "NDArray[np.float32]") -> float:
+    """Return what a model's components are multiplied with to become int8.
+
+    All but one in a thousand of these keep their value; the few larger ones are cut. It is chosen
+    once for each model, since vectors of different scales cannot be compared.
+
+    Args:
+        vectors: Normalised vectors that the model made, shape (n, dimension), n at least 1.
+    """
+    usual = float(np.quantile(np.abs(vectors), 0.999))
+    return LARGEST / max(usual, LEAST_REACH / math.sqrt(vectors.shape[1]))
+
+
+def to_int8(vectors: "NDArray[np.float32]", scale: float = INT8_SCALE) -> "NDArray[np.int8]":
     """Return normalised vectors, shape (n, dimension), as int8."""
-    scaled = np.clip(np.rint(vectors * INT8_SCALE), -127, 127)
+    scaled = np.clip(np.rint(vectors * scale), -LARGEST, LARGEST)
     return np.asarray(scaled, np.int8)
 
 
@@ -32,11 +50,15 @@ class VectorMatrix:
     """Rows of int8 vectors, each under the id of its document.
 
     Not for several threads at once: its owner holds a lock.
+
+    Attributes:
+        scale: What the vectors were multiplied with; set before the first is put.
     """
 
-    def __init__(self, dimension: int) -> None:
+    def __init__(self, dimension: int, scale: float = INT8_SCALE) -> None:
         """Start without rows."""
         self.dimension = dimension
+        self.scale = scale
         self._rows = np.empty((FIRST_CAPACITY, dimension), np.int8)
         self._ids = np.empty(FIRST_CAPACITY, np.int64)
         self._row_of: dict[int, int] = {}
@@ -48,6 +70,14 @@ class VectorMatrix:
     def __contains__(self, document_id: int) -> bool:
         """Return whether this document has a vector."""
         return document_id in self._row_of
+
+    def ids(self) -> list[int]:
+        """Return the documents that have a vector."""
+        return list(self._row_of)
+
+    def packed(self, vectors: "NDArray[np.float32]") -> list[bytes]:
+        """Return vectors, shape (n, dimension), as `put` takes them."""
+        return [vector.tobytes() for vector in to_int8(vectors, self.scale)]
 
     def put(self, vectors: Iterable[tuple[int, bytes]]) -> None:
         """Add vectors, or replace those that are there."""
@@ -94,14 +124,14 @@ class VectorMatrix:
             row = self._row_of.get(document_id)
             if row is not None:
                 found[index] = self._rows[row]
-        return found / INT8_SCALE
+        return found / np.float32(self.scale)
 
     def _cosines(self, question: "NDArray[np.float32]") -> "NDArray[np.float32]":
         used = self._rows[: len(self._row_of)]
         if not len(used):
             return np.empty(0, np.float32)
-        products = numkong.cdist(to_int8(question[np.newaxis]), used, "dot")
-        return np.asarray(products, np.float32).ravel() / (INT8_SCALE * INT8_SCALE)
+        products = numkong.cdist(to_int8(question[np.newaxis], self.scale), used, "dot")
+        return np.asarray(products, np.float32).ravel() / np.float32(self.scale * self.scale)
 
     def _grow(self) -> None:
         capacity = 2 * len(self._rows)

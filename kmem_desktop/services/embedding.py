@@ -3,6 +3,11 @@
 A store never waits for it. Texts without a vector are found in the database, embedded in batches by
 a thread of their own, and written in one transaction a batch: what is done survives a crash, and
 what is not done is found again. All vectors are in memory too, for exact comparison.
+
+One model serves, and the database says which. When another one is wanted, it gets its vectors
+beside those of the old one, which new texts still get first; questions are compared with the old
+ones until every text has both. Then the new one serves, and the old vectors are removed. While the
+wanted model fails, a stand-in takes over in the same way; the wanted one's vectors stay.
 """
 
 import asyncio
@@ -10,125 +15,94 @@ import contextlib
 import functools
 import importlib
 import logging
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from kmem_desktop.domain.changes import Noun
-from kmem_desktop.errors import KmemError, ProviderError
+from kmem_desktop.errors import KmemError, ProviderError, ProviderUnavailableError
 from kmem_desktop.events import Change, ChangeFeed
+from kmem_desktop.platforms.priority import step_back
+from kmem_desktop.providers.choice import RETRY_AFTER_S, ModelChoice
+from kmem_desktop.providers.model import PROBE, Model, vectors_of
+from kmem_desktop.search.meaning import Meaning as Meaning
+from kmem_desktop.search.meaning import VectorIndex
 from kmem_desktop.store import fulltext
 from kmem_desktop.store import vectors as vector_rows
 from kmem_desktop.store.connection import Connection
 from kmem_desktop.store.database import Database
-from kmem_desktop.store.documents import text_hash
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from kmem_desktop.search.matrix import VectorMatrix
-
 log = logging.getLogger(__name__)
 
 BATCH_COUNT = 32
 LOAD_COUNT = 20_000
+DROP_COUNT = 5_000
 RELEASE_AFTER_S = 60.0
-REMEMBERED_QUESTIONS = 256
-LONGEST_TEXT = 8_000
-
-
-class Model(Protocol):
-    """What turns texts into vectors."""
-
-    name: str
-    dimension: int
-
-    def is_available(self) -> bool:
-        """Return whether it can be used."""
-
-    def is_loaded(self) -> bool:
-        """Return whether it is in memory."""
-
-    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """Return normalised vectors, shape (n, dimension). Blocks."""
-
-    def release(self) -> None:
-        """Give its memory back."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the background work is.
-
-    Attributes:
-        done: Texts that have a vector.
-        total: Texts that are to have one.
-    """
+    """How far the background work is: texts that have a vector, of those that are to have one."""
 
     done: int
     total: int
 
 
-class Meaning:
-    """A question's meaning, ready to be compared; used on the database's reader threads."""
+@dataclass(eq=False, slots=True)
+class _Work:
+    """The vectors of one model, and how far they are.
 
-    def __init__(self, question: "NDArray[np.float32]", index: "EmbeddingService") -> None:
-        """Compare `question` with the vectors of `index`."""
-        self._question = question
-        self._index = index
+    Attributes:
+        id: The model's number in the database.
+        seen_to: Every text up to this id has a vector, but for what changed since.
+    """
 
-    def nearest(self, count: int) -> list[int]:
-        """Return the ids of the most similar documents, best first."""
-        ids, _ = self._index.locked(lambda matrix: matrix.nearest(self._question, count))
-        return [int(document_id) for document_id in ids]
-
-    def cosines(
-        self, ids: Sequence[int], neighbours: Sequence[tuple[int, int, int]]
-    ) -> dict[int, float]:
-        """Return how similar these documents are; those without a vector are left out.
-
-        Args:
-            ids: The documents.
-            neighbours: (document, neighbour, distance) for those that are read with neighbours.
-        """
-        row_of = {document_id: row for row, document_id in enumerate(ids)}
-        places = [(row_of[here], distance) for here, _, distance in neighbours if here in row_of]
-        around = [there for here, there, _ in neighbours if here in row_of]
-
-        def work(matrix: "VectorMatrix") -> tuple[Any, Any, list[bool]]:
-            known = [document_id in matrix for document_id in ids]
-            return matrix.rows(ids), matrix.rows(around), known
-
-        own, others, known = self._index.locked(work)
-        matrix_module = importlib.import_module("kmem_desktop.search.matrix")
-        cosines = matrix_module.with_neighbours(own, others, places) @ self._question
-        return {
-            document_id: float(cosine)
-            for document_id, cosine, has_vector in zip(ids, cosines, known, strict=True)
-            if has_vector
-        }
+    model: Model
+    id: int
+    index: VectorIndex
+    seen_to: int = 0
 
 
 class EmbeddingService:
-    """Keeps the vectors and answers questions about meaning."""
+    """Keeps the vectors and answers questions about meaning.
 
-    def __init__(self, database: Database, feed: ChangeFeed, model: Model) -> None:
-        """Work on `database`, hear of new texts by `feed`, and use `model`."""
+    Attributes:
+        progress: How far the model that is being worked for is.
+        failure: Why meaning cannot be compared now; empty where it can.
+    """
+
+    def __init__(
+        self, database: Database, feed: ChangeFeed, model: Model, stand_ins: Sequence[Model] = ()
+    ) -> None:
+        """Work on `database`, hear of new texts by `feed`.
+
+        Args:
+            database: Where texts and vectors are.
+            feed: Tells of changes.
+            model: The wanted model; where another one serves so far, a switch begins.
+            stand_ins: Models that may serve where the wanted one cannot, the best first. One that
+                the database was served by is named here too, to serve until a switch is done.
+        """
         self._database = database
         self._feed = feed
-        self._model = model
-        self._model_id = 0
-        self._matrix: VectorMatrix | None = None
-        self._lock = threading.Lock()
+        self._choice = ModelChoice(model, stand_ins)
+        self._serving: _Work | None = None
+        self._next: _Work | None = None
+        self._goal: Model | None = None
         self._news = asyncio.Event()
         self._is_ready = asyncio.Event()
-        self._maybe_gone: set[int] = set()
-        self._remembered: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
-        self._batches = ThreadPoolExecutor(1, thread_name_prefix="kmem-embedding")
+        self._is_calm = asyncio.Event()
+        self._is_unfinished = False
+        self._has_foreign_news = False
+        self._foreign_version = 0
+        self._changed: set[int] = set()
+        self._batches = ThreadPoolExecutor(
+            1, thread_name_prefix="kmem-embedding", initializer=step_back
+        )
         self._questions = ThreadPoolExecutor(1, thread_name_prefix="kmem-question")
         self._task: asyncio.Task[None] | None = None
         self._forget: Callable[[], None] | None = None
@@ -138,47 +112,78 @@ class EmbeddingService:
     @property
     def is_available(self) -> bool:
         """Whether meaning can be compared; where not, search goes by words alone."""
-        return not self.failure and self._model.is_available()
+        return not self.failure
+
+    @property
+    def serving(self) -> str:
+        """The name of the model that questions are compared by; empty where none is ready."""
+        return self._serving.model.name if self._serving else ""
+
+    @property
+    def switching_to(self) -> str:
+        """The name of the model that is getting its vectors to serve next; empty where none is."""
+        return self._next.model.name if self._next else ""
 
     def start(self) -> None:
         """Begin to work in the background."""
-        if not self._model.is_available():
-            self.failure = "The embedding model is not available: search goes by words alone."
-            log.info(self.failure)
-            return
+        if self._choice.goal(None, patience_s=0) is None:
+            self._say_unavailable("The embedding model is not available")
         self._forget = self._feed.subscribe(self._on_change)
         self._task = asyncio.ensure_future(self._run())
 
     async def stop(self) -> None:
         """End the background work; what is not done is done after the next start."""
-        if self._forget is not None:
+        if self._task is not None and self._forget is not None:
             self._forget()
-        if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
+            self._task = None
         loop = asyncio.get_running_loop()
         for pool in (self._batches, self._questions):
             shut_down = functools.partial(pool.shutdown, cancel_futures=True)
             await loop.run_in_executor(None, shut_down)
 
+    async def switch_to(self, model: Model) -> None:
+        """Let another model serve as soon as every text has a vector of it.
+
+        What is missing is made in the background: see `switching_to` and `progress`.
+
+        Raises:
+            ProviderUnavailableError: It cannot be used; nothing has changed.
+        """
+        if not model.is_available():
+            raise ProviderUnavailableError(
+                f"The model {model.name} cannot be used.", hint="Check that it is there and runs."
+            )
+        self._choice.want(model)
+        self._wake()
+
+    async def cancel_switch(self) -> None:
+        """Stay with the model that serves; what the other one has made is removed."""
+        if self._serving is not None:
+            self._choice.want(self._serving.model)
+            self._wake()
+
+    def _wake(self) -> None:
+        self._is_calm.clear()
+        self._news.set()
+
     async def measured(self) -> Progress:
         """Count in the database how far the work is, whoever does it."""
-        name, dimension = self._model.name, self._model.dimension
 
         def work(connection: Connection) -> Progress:
-            model = vector_rows.model_id(connection, name, dimension)
+            model = vector_rows.serving_model(connection)
             total = vector_rows.count_documents(connection)
-            return Progress(total - vector_rows.count_pending(connection, model), total)
+            left = vector_rows.count_pending(connection, model.id) if model else total
+            return Progress(total - left, total)
 
-        return await self._database.write(work)
+        return await self._database.read(work)
 
     async def settled(self) -> None:
         """Wait until every text that is there now has its vector, or the work has failed."""
-        while self.is_available and self._task is not None and not self._task.done():
-            if await self._database.read(lambda c: self._is_ready.is_set() and self._left(c) == 0):
-                return
-            await asyncio.sleep(0.02)
+        if self._task is not None:
+            await self._is_calm.wait()
 
     async def meaning_of(self, question: str, *, wait: bool = True) -> Meaning | None:
         """Return a question's meaning; None where it cannot be had.
@@ -189,148 +194,305 @@ class EmbeddingService:
         """
         if not self.is_available or self._task is None:
             return None
-        if not self._is_ready.is_set() or not self._model.is_loaded():
+        if self._serving is None or not self._serving.model.is_loaded():
             if not wait:
-                self._questions.submit(self._embed_quietly, "warm up")
+                model = self._serving.model if self._serving else self._choice.wanted
+                if model is not None:
+                    self._questions.submit(model.embed, [PROBE])
                 return None
             await self._is_ready.wait()
-        vector = self._remembered.get(question)
+        serving = self._serving
+        return await self._meaning_by(serving, question) if serving and self.is_available else None
+
+    async def vectors_of(self, texts: Sequence[str]) -> "NDArray[np.float32] | None":
+        """Return the texts' vectors, shape (n, dimension), or None; raises ProviderError."""
+        serving = self._serving
+        if serving is None or not self.is_available or not texts:
+            return None
+        return await asyncio.to_thread(vectors_of, serving.model, texts)
+
+    async def _meaning_by(self, serving: _Work, question: str) -> Meaning | None:
+        vector = serving.index.remembered.get(question)
         if vector is None:
             loop = asyncio.get_running_loop()
-            vector = await loop.run_in_executor(self._questions, self._embed_quietly, question)
-            if vector is None:
+            text = question[: vector_rows.LONGEST_TEXT]
+            try:
+                found = await loop.run_in_executor(self._questions, serving.model.embed, [text])
+            except KmemError as error:
+                self._note_failing(serving.model, error)
+                self._wake()  # so that it is tried again soon
                 return None
-            self._remembered[question] = vector
-            if len(self._remembered) > REMEMBERED_QUESTIONS:
-                self._remembered.popitem(last=False)
-        return Meaning(vector, self)
+            vector = found[0]
+            serving.index.remember(question, vector)
+        return Meaning(vector, serving.index)
 
-    def locked(self, work: "Callable[[VectorMatrix], Any]") -> Any:
-        """Run `work` on the vectors in memory, alone."""
-        if self._matrix is None:
-            raise ProviderError("The vectors are not loaded yet.")
-        with self._lock:
-            return work(self._matrix)
+    def _note_failing(self, model: Model, error: KmemError) -> None:
+        if self._choice.note_failing(model):
+            log.warning("The embedding model %s fails: %s", model.name, error.message)
+        if self._serving is None or self._serving.model is model:
+            self._say_unavailable(error.message.rstrip("."))
 
-    def _embed_quietly(self, question: str) -> "NDArray[np.float32] | None":
-        try:
-            vector: NDArray[np.float32] = self._model.embed([question[:LONGEST_TEXT]])[0]
-        except KmemError as error:
-            self._fail(error)
-            return None
-        return vector
+    def _note_working(self, model: Model) -> None:
+        self._choice.note_working(model)
+        if self._serving is not None and self._serving.model is model:
+            self.failure = ""
 
-    def _fail(self, error: KmemError) -> None:
-        if not self.failure:
-            self.failure = f"{error.message} Search goes by words alone."
-            log.warning(self.failure)
+    def _say_unavailable(self, reason: str) -> None:
+        failure = f"{reason}: search goes by words alone."
+        if failure != self.failure:
+            self.failure = failure
+            log.info(failure)
 
     def _on_change(self, change: Change) -> None:
-        self._maybe_gone.update(change.ids)
-        self._news.set()
+        self._changed.update(change.ids)
+        self._has_foreign_news |= not change.ids
+        self._wake()
 
     async def _run(self) -> None:
         try:
-            await self._load()
             while True:
-                await self._embed_all()
+                try:
+                    await self._round()
+                except KmemError as error:
+                    self._say_unavailable(error.message.rstrip("."))
+                    self._is_unfinished = True
+                    self._has_foreign_news = True  # look at everything again
+                self._is_ready.set()
+                if self.failure or not self._news.is_set():
+                    self._is_calm.set()
                 await self._wait_for_news()
-        except KmemError as error:
-            self._fail(error)
-            self._is_ready.set()
         except Exception:
             log.exception("The background embedding failed")
             self.failure = "Embedding failed; search goes by words alone."
+        finally:
             self._is_ready.set()
-
-    async def _load(self) -> None:
-        """Bring the vectors into memory; numpy is first imported here, off the loop's thread."""
-        loop = asyncio.get_running_loop()
-        matrix_module = await loop.run_in_executor(
-            self._batches, importlib.import_module, "kmem_desktop.search.matrix"
-        )
-        self._to_int8 = matrix_module.to_int8
-        matrix = matrix_module.VectorMatrix(self._model.dimension)
-        self._model_id = await self._database.write(
-            lambda c: vector_rows.model_id(c, self._model.name, self._model.dimension)
-        )
-        after_id = 0
-        while True:
-            after_id, count = await self._database.read(
-                functools.partial(self._load_some, matrix, after_id)
-            )
-            if count < LOAD_COUNT:
-                break
-        self._matrix = matrix
-        self._is_ready.set()
-
-    def _load_some(
-        self, matrix: "VectorMatrix", after_id: int, connection: Connection
-    ) -> tuple[int, int]:
-        rows = vector_rows.some_after(connection, self._model_id, after_id, LOAD_COUNT)
-        matrix.put(rows)
-        return (rows[-1][0] if rows else after_id), len(rows)
+            self._is_calm.set()
 
     async def _wait_for_news(self) -> None:
         while not self._news.is_set():
+            is_in_trouble = self._choice.has_trouble or self._is_unfinished
             try:
-                async with asyncio.timeout(RELEASE_AFTER_S):
+                async with asyncio.timeout(RETRY_AFTER_S if is_in_trouble else RELEASE_AFTER_S):
                     await self._news.wait()
             except TimeoutError:
-                self._model.release()
+                if self._is_unfinished or await self._is_better():
+                    return
+                if not is_in_trouble and self._serving is not None:
+                    await self._on_batches(self._serving.model.release)
         self._news.clear()
-        await self._drop_gone()
 
-    async def _drop_gone(self) -> None:
-        ids = list(self._maybe_gone)
-        self._maybe_gone.clear()
-        if ids:
-            there = await self._database.read(
-                lambda c: fulltext.passing(c, fulltext.Filters(), ids)
-            )
-            gone = [document_id for document_id in ids if document_id not in there]
-            self.locked(lambda matrix: matrix.remove(gone))
+    async def _is_better(self) -> bool:
+        """Return whether there is reason for another round; asks models, but not the database."""
+        has_recovered = await self._try_failing()
+        serving = self._serving.model if self._serving else None
+        return has_recovered or self._choice.goal(serving) is not self._goal
 
-    async def _embed_all(self) -> None:
-        total, left = await self._database.read(
-            lambda c: (vector_rows.count_documents(c), self._left(c))
+    async def _on_batches(self, work: Callable[..., Any], *arguments: object) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._batches, work, *arguments)
+
+    async def _round(self) -> None:
+        """Do what there is to do: first for the model that serves, then for the next one."""
+        self._is_unfinished = False
+        await self._try_failing()
+        await self._find_serving()
+        self._is_ready.set()
+        await self._take_changes()
+        serving = self._serving
+        if serving is not None and await self._fill(serving):
+            self.failure = ""
+        goal = self._goal = self._choice.goal(serving.model if serving else None)
+        if goal is not None and (serving is None or goal is not serving.model):
+            await self._move_to(goal)
+        elif goal is not None:
+            if self._next is not None:
+                await self._on_batches(self._next.model.release)
+            self._next = None
+            await self._drop_others()
+
+    async def _try_failing(self) -> bool:
+        """Try the models that fail; return whether one works again."""
+        has_recovered = False
+        for model in self._choice.to_retry():
+            try:
+                await self._on_batches(model.embed, [PROBE])
+                self._note_working(model)
+                has_recovered = True
+            except ProviderError as error:
+                self._note_failing(model, error)
+        return has_recovered
+
+    async def _find_serving(self) -> None:
+        """Make the model serve that the database names; name one where it names none."""
+        recorded = await self._database.read(vector_rows.serving_model)
+        if recorded is None:
+            if (goal := self._choice.goal(None, patience_s=0)) is not None:
+                work = await self._load(goal)
+                await self._database.write(lambda c: vector_rows.serve(c, work.id))
+                self._serving = work
+            return
+        if self._serving is not None and self._serving.id == recorded.id:
+            return
+        model = self._choice.named(recorded.name)
+        if self._serving is not None:
+            # Another process has switched. To go along with it is better than to fight.
+            self._choice.wanted = model
+            self._serving = self._next = None
+        if model is None or not self._choice.works(model):
+            self._say_unavailable(f"The model {recorded.name} is not available")
+        else:
+            self._serving = await self._load(model)
+
+    async def _load(self, model: Model) -> _Work:
+        """Bring a model's vectors into memory; numpy is first imported here, off the loop."""
+        self._matrix_module = await self._on_batches(
+            importlib.import_module, "kmem_desktop.search.matrix"
         )
-        after_id = 0
-        while True:
-            self.progress = Progress(total - max(0, left), total)
-            rows = await self._database.read(functools.partial(self._pending, after_id))
-            if not rows:
-                return
-            await self._embed_batch(rows)
-            after_id = rows[-1][0]
-            left -= len(rows)
 
-    def _pending(self, after_id: int, connection: Connection) -> list[tuple[int, Noun, str, str]]:
-        return vector_rows.pending(connection, self._model_id, after_id, BATCH_COUNT)
+        def begin(connection: Connection) -> vector_rows.EmbeddingModel | None:
+            vector_rows.model_id(connection, model.name, model.dimension)
+            return vector_rows.model_named(connection, model.name)
 
-    def _left(self, connection: Connection) -> int:
-        return vector_rows.count_pending(connection, self._model_id)
+        row = await self._database.write(begin)
+        assert row is not None  # noqa: S101 - it was made just now, for the type checker
+        scale = row.scale or self._matrix_module.INT8_SCALE
+        index = VectorIndex(self._matrix_module.VectorMatrix(model.dimension, scale))
+        after_id, count = 0, LOAD_COUNT
+        while count == LOAD_COUNT:
+            after_id, count = await self._database.read(
+                functools.partial(_load_some, index, row.id, after_id)
+            )
+            index.is_scaled |= bool(row.scale or count)
+        return _Work(model, row.id, index)
 
-    async def _embed_batch(self, rows: list[tuple[int, Noun, str, str]]) -> None:
+    async def _take_changes(self) -> None:
+        """Drop the vectors of texts that are gone, and fetch those that other processes made."""
+        version = await self._database.foreign_version()
+        is_foreign = self._has_foreign_news or version != (self._foreign_version or version)
+        self._has_foreign_news, self._foreign_version = False, version
+        changed, self._changed = list(self._changed), set()
+        for work in (self._serving, self._next):
+            if work is not None and is_foreign:
+                work.seen_to = 0
+                await self._database.read(functools.partial(_compare, work))
+            elif work is not None and changed:
+                work.seen_to = min(work.seen_to, min(changed) - 1)
+                await self._database.read(functools.partial(_drop_gone, work.index, changed))
+
+    async def _move_to(self, goal: Model) -> None:
+        """Make vectors of another model; when every text has one, it serves."""
+        if self._next is None or self._next.model is not goal:
+            self._next = await self._load(goal)
+        work = self._next
+        if not await self._fill(work, until_news=True):
+            return
+
+        def serve(connection: Connection) -> bool:
+            is_complete = vector_rows.count_pending(connection, work.id) == 0
+            if is_complete:
+                vector_rows.serve(connection, work.id)
+            return is_complete
+
+        if not await self._database.write(serve):
+            # A text came in from another process: it is found when all are looked at again.
+            work.seen_to = 0
+            self._is_unfinished = True
+            return
+        log.info("Texts are compared by the model %s now", goal.name)
+        old, self._serving, self._next = self._serving, work, None
+        self.failure = ""
+        if old is not None:
+            await self._on_batches(old.model.release)
+        await self._drop_others()
+
+    async def _drop_others(self) -> None:
+        """Remove the vectors of models that neither serve nor are wanted."""
+        wanted = self._choice.wanted
+        kept = {wanted.name} if wanted else set()
+        if await self._database.read(lambda c: vector_rows.has_others(c, kept)):
+            while await self._database.write(lambda c: vector_rows.drop_some(c, kept, DROP_COUNT)):
+                pass
+
+    async def _fill(self, work: _Work, *, until_news: bool = False) -> bool:
+        """Make vectors for the texts without one; return whether none is left.
+
+        Args:
+            work: For its model.
+            until_news: End when something has changed, but make one batch at least.
+        """
+        total, left = await self._database.read(functools.partial(_count, work))
+        writing: asyncio.Future[None] | None = None
+        rows, newest_id = await self._database.read(functools.partial(_pending, work, work.seen_to))
+        try:
+            while rows:
+                self.progress = Progress(total - left, total)
+                texts = [row.text for row in rows]
+                # While a batch is embedded, the next is read and the last is written.
+                vectors, (following, newest_id) = await asyncio.gather(
+                    self._on_batches(vectors_of, work.model, texts),
+                    self._database.read(functools.partial(_pending, work, rows[-1].id)),
+                )
+                if writing is not None:
+                    await writing
+                writing = asyncio.ensure_future(self._keep(work, rows, vectors))
+                self._note_working(work.model)
+                left = max(0, left - len(rows))
+                rows = following
+                if until_news and self._news.is_set():
+                    break
+        except ProviderError as error:
+            self._note_failing(work.model, error)
+            return False
+        finally:
+            if writing is not None:
+                await writing
+        self.progress = Progress(total - left, total)
+        if not rows:
+            work.seen_to = newest_id
+        return not rows and self._choice.works(work.model)
+
+    async def _keep(
+        self, work: _Work, rows: Sequence[vector_rows.Pending], vectors: "NDArray[np.float32]"
+    ) -> None:
+        """Write vectors to the disk, then show them to whoever compares."""
         loop = asyncio.get_running_loop()
-        texts = [embedded_text(noun, title, body) for _, noun, title, body in rows]
-        # The same short text is said often ("thanks", "go on"): it is embedded once.
-        distinct = list(dict.fromkeys(texts))
-        found = await loop.run_in_executor(self._batches, self._model.embed, distinct)
-        packed = [vector.tobytes() for vector in self._to_int8(found)]
-        vector_of = dict(zip(distinct, packed, strict=True))
-        vectors = [
-            (row[0], text_hash(row[2], row[3]), vector_of[text])
-            for row, text in zip(rows, texts, strict=True)
-        ]
-        kept = await self._database.write(lambda c: vector_rows.put(c, self._model_id, vectors))
-        is_kept = set(kept)
-        self.locked(lambda matrix: matrix.put((i, v) for i, _, v in vectors if i in is_kept))
+        if not work.index.is_scaled:
+            fitting = await loop.run_in_executor(None, self._matrix_module.fitting_scale, vectors)
+            scale = await self._database.write(lambda c: vector_rows.set_scale(c, work.id, fitting))
+            work.index.scale_by(scale)
+        packed = await loop.run_in_executor(None, work.index.packed, vectors)
+        new = [(row.id, row.text_hash, vector) for row, vector in zip(rows, packed, strict=True)]
+        kept = set(await self._database.write(lambda c: vector_rows.put(c, work.id, new)))
+        shown = [(document_id, vector) for document_id, _, vector in new if document_id in kept]
+        await loop.run_in_executor(None, work.index.put, shown)
 
 
-def embedded_text(noun: Noun, title: str, body: str) -> str:
-    """Return the text whose vector stands for a document."""
-    if noun is Noun.TURN or not title:
-        return body[:LONGEST_TEXT]
-    separator = ": " if noun is Noun.OBSERVATION else ". "
-    return f"{title}{separator}{body}"[:LONGEST_TEXT]
+def _load_some(
+    index: VectorIndex, model_id: int, after_id: int, connection: Connection
+) -> tuple[int, int]:
+    rows = vector_rows.some_after(connection, model_id, after_id, LOAD_COUNT)
+    index.put(rows)
+    return (rows[-1][0] if rows else after_id), len(rows)
+
+
+def _drop_gone(index: VectorIndex, changed: list[int], connection: Connection) -> None:
+    there = fulltext.passing(connection, fulltext.Filters(), changed)
+    index.remove(document_id for document_id in changed if document_id not in there)
+
+
+def _compare(work: _Work, connection: Connection) -> None:
+    """Bring the vectors in memory in step with those in the database."""
+    stored, held = set(vector_rows.ids(connection, work.id)), work.index.ids()
+    work.index.remove(held - stored)
+    work.index.put(vector_rows.of_documents(connection, work.id, list(stored - held)))
+
+
+def _count(work: _Work, connection: Connection) -> tuple[int, int]:
+    left = vector_rows.count_pending_after(connection, work.id, work.seen_to)
+    return vector_rows.count_documents(connection), left
+
+
+def _pending(
+    work: _Work, after_id: int, connection: Connection
+) -> tuple[list[vector_rows.Pending], int]:
+    rows = vector_rows.pending(connection, work.id, after_id, BATCH_COUNT)
+    return rows, vector_rows.newest_id(connection)

@@ -147,6 +147,8 @@ def translated_errors() -> Iterator[None]:
         raise StoreBusyError(
             "Another program keeps the database locked.", hint="Close it and try again."
         ) from error
+    except apsw.InterruptError as error:
+        raise StoreError("It was interrupted: kmem is ending. Nothing was changed.") from error
     except apsw.FullError as error:
         raise StoreError(
             "The disk is full; nothing was saved.", hint="Free some space and try again."

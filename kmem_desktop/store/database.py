@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import queue
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
@@ -20,6 +21,8 @@ from kmem_desktop.store.connection import Connection, open_connection, translate
 from kmem_desktop.store.migrations import prepare_database
 
 READER_COUNT = 3
+INTERRUPT_CHECK_STEPS = 10_000
+"""After so many steps of SQLite's machine, long work looks whether the database is closing."""
 
 T = TypeVar("T")
 
@@ -29,11 +32,13 @@ class Database:
 
     Attributes:
         path: The file.
+        used_at: When it was last read or written, by the monotonic clock.
     """
 
     def __init__(self, path: Path) -> None:
         """Name the file; `open` opens it."""
         self.path = path
+        self.used_at = time.monotonic()
         self._writer_thread = ThreadPoolExecutor(1, thread_name_prefix="kmem-writer")
         self._reader_threads = ThreadPoolExecutor(READER_COUNT, thread_name_prefix="kmem-reader")
         self._writer: Connection | None = None
@@ -83,8 +88,31 @@ class Database:
     def _write(self, work: Callable[[Connection], T]) -> T:
         if self._writer is None:
             raise StoreError("The database is closed.")
+        self.used_at = time.monotonic()
         with translated_errors(), transaction(self._writer):
             return work(self._writer)
+
+    async def alone(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` on the writer outside of any transaction; writes wait until it is done.
+
+        Closing the database interrupts it.
+
+        Raises:
+            StoreError: It could not be done; the memory is as it was.
+        """
+        self._refuse_when_closed()
+        return await asyncio.shield(self._on(self._writer_thread, self._alone, work))
+
+    def _alone(self, work: Callable[[Connection], T]) -> T:
+        if self._writer is None:
+            raise StoreError("The database is closed.")
+        self.used_at = time.monotonic()
+        self._writer.set_progress_handler(self._closed.is_set, INTERRUPT_CHECK_STEPS)
+        try:
+            with translated_errors():
+                return work(self._writer)
+        finally:
+            self._writer.set_progress_handler(None)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run `work` on a snapshot of the database."""
@@ -93,6 +121,7 @@ class Database:
 
     def _read(self, work: Callable[[Connection], T]) -> T:
         self._refuse_when_closed()
+        self.used_at = time.monotonic()
         reader = self._readers.get()
         try:
             with translated_errors(), snapshot(reader):

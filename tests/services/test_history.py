@@ -1,3 +1,5 @@
+import dataclasses
+
 import pytest
 
 from kmem_desktop.bootstrap import Services
@@ -6,11 +8,13 @@ from kmem_desktop.domain.graph import Entity, Relation
 from kmem_desktop.errors import DuplicateError, NotFoundError
 from kmem_desktop.events import Change
 from kmem_desktop.services.listing import View
+from kmem_desktop.store import history_packs
 from tests.services.memory import (
     EVERYTHING,
     ORIGIN,
     WINDOW,
     content_of,
+    draft,
     entity,
     relate,
     stored,
@@ -210,3 +214,66 @@ async def test_a_restored_relation_keeps_its_ends(services: Services) -> None:
     await undo(services)
     graph = await services.graph.read(None, EVERYTHING)
     assert graph.relations == (Relation("a b", "e", "c d"),)
+
+
+@pytest.fixture
+def _packed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packs hold a few changes, and none is kept open."""
+    monkeypatch.setattr(history_packs, "PACK_COUNT", 3)
+
+
+async def pack_all(services: Services) -> int:
+    """Pack the history; return how many changes stay open."""
+    database = services.history._database
+    while await database.write(lambda c: history_packs.freeze_some(c, kept_open=0)):
+        pass
+    return int(await database.read(lambda c: c.execute("SELECT count(*) FROM history").get))
+
+
+@pytest.mark.usefixtures("_packed_at_once")
+async def test_a_packed_deletion_is_undone_and_brings_the_item_back_whole(
+    services: Services,
+) -> None:
+    item = await stored(services, TITLE, tags=("a", "b"), scope="repo:a/b", priority=9)
+    _, change = await services.knowledge.delete(item.id, WINDOW)
+    await stored(services, "Something else altogether")
+    assert await pack_all(services) == 0
+    await undo(services, change)
+    assert await services.knowledge.get(item.id) == item
+    assert list((await services.listing.show(View("keys"))).ids) == [item.id]
+    with pytest.raises(NotFoundError, match="already"):
+        await undo(services, change)
+    await pack_all(services)
+    with pytest.raises(NotFoundError, match="already"):
+        await undo(services, change)
+
+
+@pytest.mark.usefixtures("_packed_at_once")
+async def test_a_batch_is_undone_over_several_packs(services: Services) -> None:
+    origin = dataclasses.replace(ORIGIN, batch="an-import")
+    before = await content_of(services)
+    kept = await stored(services, "This one belongs to nobody's batch")
+    items = [await services.knowledge.store(draft(f"Rule {n} of all"), origin) for n in range(8)]
+    await entity(services, "Ada", "likes tea", kind="person")
+    await undo(services, (await services.history.of_item(items[3].uuid))[0].id)
+    assert await pack_all(services) < 3
+    assert await services.history.undo_batch("an-import", WINDOW) == 7
+    assert await services.history.undo_batch("an-import", WINDOW) == 0
+    assert (await services.knowledge.get(kept.id)) == kept
+    assert await content_of(services) != before
+    for item in items:
+        with pytest.raises(NotFoundError):
+            await services.knowledge.get(item.id)
+
+
+@pytest.mark.usefixtures("_packed_at_once")
+async def test_a_packed_deletion_of_an_entity_is_undone_whole(services: Services) -> None:
+    await entity(services, "Ada", "likes tea", "writes", kind="person")
+    await relate(services, ("Ada", "knows", "Bob"))
+    before = await content_of(services)
+    changes = await services.graph.delete_entities(["Ada"], WINDOW)
+    await stored(services, "Something else altogether")
+    await stored(services, "And one more thing besides")
+    await pack_all(services)
+    await undo(services, changes[0])
+    assert (await content_of(services))[:2] == before[:2]

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from kmem_desktop.config import Settings
 from kmem_desktop.domain.found import Counts
+from kmem_desktop.domain.space import Space, SpaceGivenBack
 from kmem_desktop.errors import KmemError
 from kmem_desktop.gui.appearance import appearance
 from kmem_desktop.gui.context import Context
@@ -21,6 +22,11 @@ from kmem_desktop.gui.wording import counted
 
 ZOOM_PERCENTS = (80, 90, 100, 110, 125, 150, 175, 200)
 _THEMES = (("system", "As the system"), ("light", "Light"), ("dark", "Dark"))
+
+
+def megabytes(size_bytes: int) -> str:
+    """Write a size."""
+    return f"{size_bytes / 1e6:.1f} MB"
 
 
 def program_version() -> str:
@@ -62,6 +68,8 @@ class SettingsPage(Page):
         self.text_size = Choice("Text size")
         self.at_login = Tick("Start kmem when I log in")
         self._memory = SettingRow("Memory", " ", self._button("Import…", "import"))
+        self.give_back = self._button("Give space back", "give back")
+        self.space = SettingRow("Space", " ", self.give_back)
         self._build()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -108,6 +116,7 @@ class SettingsPage(Page):
                 " no tray, it quits. Quit (Ctrl Q) ends every process of kmem.",
             ),
             self._memory,
+            self.space,
             SettingRow("Where the memory is", str(files.database), folder),
             SettingRow("Log", str(files.log), log_file),
             SettingRow("Version", f"kmem {program_version()}. It looks for no updates by itself."),
@@ -127,6 +136,8 @@ class SettingsPage(Page):
     def activate(self) -> None:
         services, tasks = self.context.services, self.context.tasks
         tasks.run(services.listing.counts(), self._show_counts, topic="counts")
+        if self.give_back.isEnabled():
+            tasks.run(services.maintenance.space(), self._show_space, topic="space")
         tasks.run(self.context.startup.starts_at_login(), self.at_login.setChecked, topic="login")
 
     def _show_counts(self, counts: Counts) -> None:
@@ -136,6 +147,37 @@ class SettingsPage(Page):
             f" {counted(counts.observations, 'observation')},"
             f" {counted(counts.relations, 'relation')}."
             " The memory file of the reference server can be brought in."
+        )
+
+    def _show_space(self, space: Space) -> None:
+        self.space.words.setText(
+            f"The memory takes {megabytes(space.file_bytes)}; about"
+            f" {megabytes(space.spare_bytes)} of it can be given back. When that is much, it"
+            " happens by itself while nothing is going on."
+        )
+
+    def _give_back(self) -> None:
+        async def run() -> SpaceGivenBack:
+            self.give_back.setEnabled(False)
+            try:
+                return await self.context.services.maintenance.run(
+                    lambda step: self.space.words.setText(f"{step}…")
+                )
+            finally:
+                self.give_back.setEnabled(True)
+
+        def failed(error: KmemError) -> bool:
+            self.space.words.setText(f"{error.message} {error.hint}".rstrip())
+            return True
+
+        self.context.tasks.run(run(), self._show_given_back, failed=failed)
+
+    def _show_given_back(self, outcome: SpaceGivenBack) -> None:
+        rest = " Another program still reads the rest." if outcome.waits_for_others else ""
+        self.space.words.setText(
+            f"The memory took {megabytes(outcome.before_bytes)} and takes"
+            f" {megabytes(outcome.after_bytes)} now. Everything that could be undone still can."
+            f"{rest}"
         )
 
     def _show_look(self) -> None:
@@ -168,6 +210,8 @@ class SettingsPage(Page):
         files = self.context.services.paths
         if deed == "import":
             self.context.shell.choose_import()
+        elif deed == "give back":
+            self._give_back()
         else:
             path: Path = files.database.parent if deed == "folder" else files.log
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
