@@ -24,6 +24,7 @@ class EntryQuery:
         tags: Only entries with all of these tags.
         min_relevance: 0..1.
         explain: Whether hits name the words that matched, which costs a millisecond.
+        scope: Only this scope and what is global; None for all.
     """
 
     text: str
@@ -33,6 +34,7 @@ class EntryQuery:
     tags: tuple[str, ...] = ()
     min_relevance: float = 0.0
     explain: bool = True
+    scope: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

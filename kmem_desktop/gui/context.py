@@ -7,10 +7,14 @@ from typing import Protocol
 from kmem_desktop.bootstrap import Services
 from kmem_desktop.config import SettingsFile
 from kmem_desktop.domain.changes import Noun, Origin, OriginKind
+from kmem_desktop.domain.found import EntryQuery
+from kmem_desktop.domain.knowledge import KnowledgeQuery
 from kmem_desktop.gui.tasks import Tasks
 from kmem_desktop.gui.wording import YOU
+from kmem_desktop.services.listing import View
 from kmem_desktop.services.startup import StartupService
 
+Question = KnowledgeQuery | EntryQuery | View
 BY_WINDOW = Origin(OriginKind.WINDOW, YOU)
 
 
@@ -59,6 +63,15 @@ class Shell(Protocol):
 
     def ask(self, words: str, answer: str, then: Callable[[], object]) -> None:
         """Say something that waits for a yes."""
+
+    def ask_why_not(self, question: Question, key: int | str | None = None) -> None:
+        """Explain why an item was not found; let it be picked where none is given."""
+
+    def choose_item(self, question: str, then: Callable[[int | str], None]) -> None:
+        """Let an item be picked that a question must find."""
+
+    def keep_as_test(self, question: str, key: int | str) -> None:
+        """Keep it as a test that a question finds an item."""
 
     def undo_change(self, change_id: int) -> None:
         """Take back a change of the history."""

@@ -21,7 +21,7 @@ from kmem_desktop.config import SettingsFile
 from kmem_desktop.domain.changes import HistoryEntry, Noun
 from kmem_desktop.events import Change
 from kmem_desktop.gui.appearance import appearance, theme
-from kmem_desktop.gui.context import BY_WINDOW, Context, Undo
+from kmem_desktop.gui.context import BY_WINDOW, Context, Question, Undo
 from kmem_desktop.gui.pages.import_page import ImportPage
 from kmem_desktop.gui.pages.list_page import ListPage
 from kmem_desktop.gui.pages.page import Page
@@ -30,10 +30,12 @@ from kmem_desktop.gui.popups.command_palette import CommandPalette
 from kmem_desktop.gui.popups.key_list import KeyList
 from kmem_desktop.gui.popups.overlay import Overlay
 from kmem_desktop.gui.popups.quick_search import QuickSearch
+from kmem_desktop.gui.popups.why_not import WhyNotPanel
 from kmem_desktop.gui.shell.actions import Actions
 from kmem_desktop.gui.shell.leaving import Leaving
 from kmem_desktop.gui.shell.news import News, NewsDesk
 from kmem_desktop.gui.shell.rail import Rail
+from kmem_desktop.gui.shell.test_watch import TestWatch, keep_as_test
 from kmem_desktop.gui.shell.window_actions import add_window_actions
 from kmem_desktop.gui.tasks import Tasks
 from kmem_desktop.gui.widgets.notices import LiveLine, NoticeLine
@@ -83,11 +85,19 @@ class MainWindow(QMainWindow):
         add_window_actions(self)
         self.palette_overlay = CommandPalette(self.actions_of_window, self)
         self.quick_search = QuickSearch(self.context, self)
+        self.test_watch = TestWatch(
+            services.retrieval_tests,
+            self.tasks,
+            self.notice,
+            self,
+            lambda: self.show_page("tests"),
+        )
         self._news: News | None = None
         self._desk = NewsDesk(services.history, self.tasks, self._on_news, self)
         self._endings = [
             services.feed.subscribe(self._on_change),
             services.activity.listen(self._on_activity),
+            self.test_watch.end,
         ]
         self.rail.page_wanted.connect(self.show_page)
         self.rail.new_wanted.connect(lambda: self.new_knowledge())
@@ -131,6 +141,11 @@ class MainWindow(QMainWindow):
     def key_list(self) -> KeyList:
         """The list of all keys, built when it is first asked for."""
         return KeyList(self.actions_of_window, self)
+
+    @cached_property
+    def why_not(self) -> WhyNotPanel:
+        """The panel that tells why an item was not found, built when it is first asked for."""
+        return WhyNotPanel(self.context, self)
 
     def overlay(self, name: str) -> Overlay:
         """Return what lies over the window: "palette" or "keys"."""
@@ -259,6 +274,18 @@ class MainWindow(QMainWindow):
         self.notice.show_words(words, button=answer, key="↵", then=then, ground="warn_soft")
         self.notice.take_focus()
 
+    def ask_why_not(self, question: Question, key: int | str | None = None) -> None:
+        """Explain why an item was not found; let it be picked where none is given."""
+        self.why_not.ask(question, key)
+
+    def choose_item(self, question: str, then: Callable[[int | str], None]) -> None:
+        """Let an item be picked that a question must find."""
+        self.why_not.choose(question, then)
+
+    def keep_as_test(self, question: str, key: int | str) -> None:
+        """Keep it as a test that a question finds an item."""
+        keep_as_test(self.context, question, key)
+
     def undo_change(self, change_id: int) -> None:
         """Take back a change of the history."""
 
@@ -273,6 +300,9 @@ class MainWindow(QMainWindow):
         has_item = detail is not None and detail.has_item
         names = ("edit", "copy", "history", "forget")
         self.actions_of_window.enable(*names, on=has_item)
+        asks = self.current_page.has_question
+        self.actions_of_window.enable("why_not", on=asks)
+        self.actions_of_window.enable("keep_test", on=asks and has_item)
         self.actions_of_window.enable("save", on=detail is not None and detail.is_editing)
 
     # What keys do
@@ -388,6 +418,7 @@ class MainWindow(QMainWindow):
         super().showEvent(event)
         if self.page_name:
             QTimer.singleShot(0, self, self.current_page.activate)
+            QTimer.singleShot(0, self, self.test_watch.look)
             self.leaving.speak_on_return()
 
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -20,6 +20,9 @@ The proportions of title, body and tags are seed 000's 10 : 5 : 1. Their size ma
 a word counts nearly the same once or five times (nDCG@10 on Cranfield 0.35 against 0.39).
 """
 
+RULE_COLUMN_WEIGHTS = (1.2, 1.2, 0.24, 0.24, 0.5)
+"""The same for directives, whose title is only their document's and section's name."""
+
 SAME_SCOPE_BOOST = 0.5
 GLOBAL_SCOPE_BOOST = 0.2
 TAG_BOOST = 0.1

@@ -1,27 +1,22 @@
 """From a query to ranked hits on one snapshot: parse, look up, rank, and say why."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kmem_desktop.domain.changes import Noun
-from kmem_desktop.domain.found import Entry, EntryQuery, Explanation
-from kmem_desktop.domain.knowledge import (
-    KnowledgeHit,
-    KnowledgeItem,
-    KnowledgeQuery,
-    KnowledgeResults,
-)
-from kmem_desktop.domain.sessions import Role, Turn
+from kmem_desktop.domain.found import Entry, EntryQuery
+from kmem_desktop.domain.knowledge import GLOBAL_SCOPE, KnowledgeQuery, KnowledgeResults
 from kmem_desktop.search import fusion, ranking
 from kmem_desktop.search.conversation import AskedFor, understand
 from kmem_desktop.search.query import ParsedQuery, parse
 from kmem_desktop.services.embedding import Meaning
+from kmem_desktop.services.retrieval import showing
+from kmem_desktop.services.retrieval.hits import Breadth, Hit, Ranking, Reading
 from kmem_desktop.store import fulltext
 from kmem_desktop.store import graph as graph_rows
 from kmem_desktop.store import knowledge as knowledge_rows
 from kmem_desktop.store import sessions as session_rows
 from kmem_desktop.store.connection import Connection
-from kmem_desktop.store.graph import GraphText
 
 CANDIDATE_COUNT = 60
 ENTRY_CANDIDATE_COUNT = 150
@@ -32,9 +27,10 @@ MOST_MATCHES = 1_000
 MOST_SCORED = 30_000
 """How many texts may have a word that still tells something."""
 LEAST_COSINE = 0.35
-LEAST_TURN_COSINE = 0.2
-"""Without a word in common, less than this is no likeness; a turn is read with its neighbours, and
-what answers a question there often says it in other words."""
+"""Without a word in common, less than this is no likeness."""
+_LEAST_COSINES = {Noun.TURN: 0.2, Noun.DIRECTIVE: 0.1}
+"""A turn is read with its neighbours, and what answers a question there often says it in other
+words; which directives are near enough to a task is for their own ranking to say."""
 
 
 def marked_ranges(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
@@ -76,27 +72,8 @@ def matched_words(marked: Sequence[str]) -> tuple[str, ...]:
     return tuple(words)
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A document that a search found.
-
-    Attributes:
-        id: Its id.
-        noun: What it is.
-        bm25: Its lexical score; 0 where no word matched.
-        cosine: How close in meaning; None where only words were compared.
-        priors: Named additions for turns of a conversation.
-        relevance: 0..1.
-        turn: The turn, where it is one.
-    """
-
-    id: int
-    noun: Noun
-    bm25: float
-    cosine: float | None
-    priors: tuple[tuple[str, float], ...]
-    relevance: float
-    turn: Turn | None = None
+KNOWLEDGE_BREADTH = Breadth(CANDIDATE_COUNT, CANDIDATE_COUNT)
+ENTRY_BREADTH = Breadth(ENTRY_CANDIDATE_COUNT, CLOSE_COUNT)
 
 
 def ranked(
@@ -105,7 +82,7 @@ def ranked(
     filters: fulltext.Filters,
     meaning: Meaning | None,
     asked: AskedFor,
-    limit: int = CANDIDATE_COUNT,
+    breadth: Breadth = KNOWLEDGE_BREADTH,
 ) -> tuple[list[Hit], int]:
     """Return what a query finds, best first, and how many match in all.
 
@@ -117,17 +94,25 @@ def ranked(
         filters: What hits must be.
         meaning: The question's meaning; None to compare words alone.
         asked: What the question asks of a conversation.
-        limit: So many candidates by words, and at most as many by meaning.
+        breadth: How much is compared.
     """
     close: dict[int, Noun] = {}
     if meaning is not None and parsed.words:
-        close = _close(connection, parsed, filters, meaning, min(limit, CLOSE_COUNT))
+        close = _close(connection, parsed, filters, meaning, breadth.close)
+    if breadth.expected and parsed.words:
+        close |= allowed(connection, parsed, filters, breadth.expected)
     lexical: list[fulltext.Candidate] = []
     total = 0
     if parsed.match:
-        weights = ranking.COLUMN_WEIGHTS
+        is_rules = filters.nouns == (Noun.DIRECTIVE,)
+        weights = ranking.RULE_COLUMN_WEIGHTS if is_rules else ranking.COLUMN_WEIGHTS
         lexical, total = fulltext.candidates(
-            connection, parsed.narrowed or parsed.match, filters, weights, limit, also=list(close)
+            connection,
+            parsed.narrowed or parsed.match,
+            filters,
+            weights,
+            breadth.words,
+            also=list(close),
         )
     bm25 = {row.id: row.bm25 for row in lexical}
     nouns = {row.id: row.noun for row in lexical} | close
@@ -151,19 +136,31 @@ def folded(
     """
     limit = wanted
     while True:
-        hits, total = ranked(connection, parsed, filters, meaning, asked, limit)
-        owners = graph_rows.entities_of_observations(
-            connection, [hit.id for hit in hits if hit.noun is Noun.OBSERVATION]
-        )
-        best: dict[int, Hit] = {}
-        for hit in hits:
-            best.setdefault(owners.get(hit.id, hit.id), hit)
+        breadth = Breadth(limit, min(limit, CLOSE_COUNT))
+        hits, total = ranked(connection, parsed, filters, meaning, asked, breadth)
+        best = folded_hits(connection, hits)
         if len(best) >= wanted or len(hits) < limit or limit >= MOST_CANDIDATES:
             return best, total
         limit *= 8
 
 
+def folded_hits(connection: Connection, hits: Sequence[Hit]) -> dict[int, Hit]:
+    """Return hits under the id of their item or entity, each entity once, with its best."""
+    owners = graph_rows.entities_of_observations(
+        connection, [hit.id for hit in hits if hit.noun is Noun.OBSERVATION]
+    )
+    best: dict[int, Hit] = {}
+    for hit in hits:
+        best.setdefault(owners.get(hit.id, hit.id), hit)
+    return best
+
+
 def readable(connection: Connection, text: str, *, typing: bool = False) -> ParsedQuery:
+    """Return a query as it is looked up."""
+    return reading(connection, text, typing=typing).parsed
+
+
+def reading(connection: Connection, text: str, *, typing: bool = False) -> Reading:
     """Read a query so that looking it up costs the same in a large memory as in a small one.
 
     Texts with its rarest words are looked up, until about `MOST_MATCHES` match; the other words
@@ -172,8 +169,9 @@ def readable(connection: Connection, text: str, *, typing: bool = False) -> Pars
     """
     parsed = parse(text, typing=typing)
     words = tuple(dict.fromkeys((*parsed.words, *parsed.parts)))
+    every = frozenset(words)
     if len(words) < 2:
-        return parsed
+        return Reading(parsed, words, every, every)
     counts = fulltext.document_counts(connection, words)
     rarest: set[str] = set()
     total = 0
@@ -181,14 +179,28 @@ def readable(connection: Connection, text: str, *, typing: bool = False) -> Pars
         total += counts[word]
         if total <= MOST_MATCHES or not rarest:
             rarest.add(word)
-    telling = rarest | {word for word in words if counts[word] <= MOST_SCORED}
     if len(rarest) == len(words):
-        return parsed
-    scored = parse(text, typing=typing, without=frozenset(words) - telling)
-    if len(rarest) == len(telling):
-        return scored
-    looked_up = parse(text, typing=typing, without=frozenset(words) - rarest)
-    return replace(scored, narrowed=f"({looked_up.match}) AND ({scored.match})")
+        return Reading(parsed, words, every, every)
+    telling = frozenset(rarest | {word for word in words if counts[word] <= MOST_SCORED})
+    scored = parse(text, typing=typing, without=every - telling)
+    if len(rarest) < len(telling):
+        looked_up = parse(text, typing=typing, without=every - rarest)
+        scored = replace(scored, narrowed=f"({looked_up.match}) AND ({scored.match})")
+    return Reading(scored, words, frozenset(rarest), telling)
+
+
+def allowed(
+    connection: Connection,
+    parsed: ParsedQuery,
+    filters: fulltext.Filters,
+    document_ids: Sequence[int],
+) -> dict[int, Noun]:
+    """Return those documents that pass the filters and have nothing unwanted."""
+    passing = fulltext.passing(connection, filters, document_ids)
+    if parsed.unwanted:
+        unwanted = fulltext.matching(connection, parsed.unwanted, list(passing))
+        passing = {i: noun for i, noun in passing.items() if i not in unwanted}
+    return passing
 
 
 def _close(
@@ -202,15 +214,28 @@ def _close(
     count = limit * 2
     while True:
         ids = meaning.nearest(count)
-        passing = fulltext.passing(connection, filters, ids)
+        passing = allowed(connection, parsed, filters, ids)
         if len(passing) >= limit or len(ids) < count:
             break
         count *= 8
-    if parsed.unwanted:
-        unwanted = fulltext.matching(connection, parsed.unwanted, list(passing))
-        passing = {i: noun for i, noun in passing.items() if i not in unwanted}
     chosen = [document_id for document_id in ids if document_id in passing][:limit]
     return {document_id: passing[document_id] for document_id in chosen}
+
+
+def closeness(
+    connection: Connection, nouns: Mapping[int, Noun], meaning: Meaning | None
+) -> dict[int, float]:
+    """Return how close in meaning documents are; those without a vector are left out."""
+    if meaning is None:
+        return {}
+    turn_ids = [document_id for document_id, noun in nouns.items() if noun is Noun.TURN]
+    neighbours = session_rows.neighbours(connection, turn_ids) if turn_ids else []
+    return meaning.cosines(list(nouns), neighbours)
+
+
+def least_cosine(noun: Noun) -> float:
+    """Return how close a text without a word in common must be to be found."""
+    return _LEAST_COSINES.get(noun, LEAST_COSINE)
 
 
 def _scored(
@@ -222,18 +247,14 @@ def _scored(
 ) -> list[Hit]:
     turn_ids = [document_id for document_id, noun in nouns.items() if noun is Noun.TURN]
     turns = session_rows.get_turns(connection, turn_ids) if turn_ids else {}
-    cosines: Mapping[int, float] = {}
-    if meaning is not None:
-        neighbours = session_rows.neighbours(connection, turn_ids) if turn_ids else []
-        cosines = meaning.cosines(list(nouns), neighbours)
+    cosines = closeness(connection, nouns, meaning)
     best_bm25 = max(bm25.values(), default=0.0)
     relevances: dict[int, float] = {}
     priors: dict[int, tuple[tuple[str, float], ...]] = {}
     for document_id, noun in nouns.items():
         words = bm25.get(document_id, 0.0)
         cosine = cosines.get(document_id)
-        least = LEAST_TURN_COSINE if noun is Noun.TURN else LEAST_COSINE
-        if not words and (cosine is None or cosine < least):
+        if not words and (cosine is None or cosine < least_cosine(noun)):
             continue
         turn = turns.get(document_id)
         added = fusion.turn_priors(asked, turn) if turn else ()
@@ -256,7 +277,23 @@ def knowledge(
     meaning: Meaning | None = None,
 ) -> KnowledgeResults:
     """Return the knowledge that answers a checked query, best first."""
-    parsed = readable(connection, query.text)
+    found = rank_knowledge(connection, query, filters, meaning)
+    best = list(found.hits.values())[: query.limit]
+    words = _matched(connection, found, best) if query.explain else {}
+    shown = showing.knowledge_hits(connection, found, best, query, words)
+    return KnowledgeResults(shown, found.total, query.text)
+
+
+def rank_knowledge(
+    connection: Connection,
+    query: KnowledgeQuery,
+    filters: fulltext.Filters,
+    meaning: Meaning | None,
+    breadth: Breadth = KNOWLEDGE_BREADTH,
+) -> Ranking:
+    """Return all knowledge that a checked query finds, best first."""
+    read = reading(connection, query.text)
+    parsed = read.parsed
     filters = replace(
         filters,
         scopes=filters.scopes or ((parsed.scope,) if parsed.scope else ()),
@@ -265,7 +302,9 @@ def knowledge(
         before=parsed.before,
         after=parsed.after,
     )
-    hits, total = ranked(connection, parsed, filters, meaning, understand(query.text, ()))
+    filters = breadth.applied_to(filters)
+    asked = understand(query.text, ())
+    hits, total = ranked(connection, parsed, filters, meaning, asked, breadth)
     facts = knowledge_rows.get_facts(connection, [hit.id for hit in hits])
     # The boosts are added to what is 1 for the best: else they would weigh more in weak results.
     best_relevance = max((hit.relevance for hit in hits), default=0.0) or 1.0
@@ -275,49 +314,9 @@ def knowledge(
         ).applied_to(hit.relevance / best_relevance)
         for hit in hits
     }
-    best = sorted(hits, key=lambda hit: (-scores[hit.id], hit.id))[: query.limit]
-    shown = _shown(connection, parsed, best, query, best_relevance)
-    return KnowledgeResults(shown, total, query.text)
-
-
-def _explained(
-    hit: Hit,
-    item: ranking.Classified,
-    query: KnowledgeQuery,
-    best_relevance: float,
-    words: tuple[str, ...] = (),
-) -> Explanation:
-    return ranking.explain(
-        item,
-        hit.bm25,
-        hit.relevance / best_relevance,
-        scope=query.scope,
-        context_tags=query.context_tags,
-        words=words,
-        cosine=hit.cosine,
-    )
-
-
-def _shown(
-    connection: Connection,
-    parsed: ParsedQuery,
-    hits: Sequence[Hit],
-    query: KnowledgeQuery,
-    best_relevance: float,
-) -> tuple[KnowledgeHit, ...]:
-    """Fetch the few items that are shown, and name the words that matched."""
-    ids = [hit.id for hit in hits]
-    items = knowledge_rows.get_many(connection, ids)
-    marked: dict[int, fulltext.Marked] = {}
-    if query.explain and parsed.match:
-        marked = fulltext.marked(connection, parsed.match, ids)
-    shown = []
-    for hit in hits:
-        texts = marked.get(hit.id)
-        words = matched_words((texts.title, texts.snippet)) if texts else ()
-        explanation = _explained(hit, items[hit.id], query, best_relevance, words)
-        shown.append(KnowledgeHit(items[hit.id], ranking.score(explanation), explanation))
-    return tuple(shown)
+    ordered = sorted(hits, key=lambda hit: (-scores[hit.id], hit.id))
+    by_id = {hit.id: hit for hit in ordered}
+    return Ranking(read, filters, by_id, scores, total, best_relevance)
 
 
 def entries(
@@ -328,10 +327,41 @@ def entries(
     meaning: Meaning | None = None,
 ) -> tuple[list[Entry], int]:
     """Return everything remembered that answers a checked query, best first, and how many."""
-    parsed = readable(connection, query.text)
+    found = rank_entries(connection, query, session_id, asked, meaning)
+    hits = [hit for hit in found.hits.values() if hit.relevance >= query.min_relevance]
+    shown = hits[: query.limit]
+    words = _matched(connection, found, shown) if query.explain else {}
+    return showing.entries(connection, shown, words), len(hits)
+
+
+def _matched(
+    connection: Connection, found: Ranking, hits: Sequence[Hit]
+) -> dict[int, tuple[str, ...]]:
+    """Return for each hit the words that matched."""
+    if not hits or not found.reading.parsed.match:
+        return {}
+    marked = fulltext.marked(connection, found.reading.parsed.match, [hit.id for hit in hits])
+    return {
+        document_id: matched_words((texts.title, texts.snippet))
+        for document_id, texts in marked.items()
+    }
+
+
+def rank_entries(
+    connection: Connection,
+    query: EntryQuery,
+    session_id: int | None,
+    asked: AskedFor,
+    meaning: Meaning | None,
+    breadth: Breadth = ENTRY_BREADTH,
+) -> Ranking:
+    """Return everything that a checked query finds, best first, however little relevant."""
+    read = reading(connection, query.text)
+    parsed = read.parsed
+    scopes = (query.scope, GLOBAL_SCOPE) if query.scope else ()
     filters = fulltext.Filters(
         nouns=(Noun.KNOWLEDGE, Noun.TURN, Noun.OBSERVATION, Noun.ENTITY),
-        scopes=(parsed.scope,) if parsed.scope else (),
+        scopes=scopes or ((parsed.scope,) if parsed.scope else ()),
         tags=(*parsed.tags, *query.tags),
         kind=parsed.kind,
         before=parsed.before,
@@ -339,81 +369,8 @@ def entries(
         session_id=session_id,
         types=query.types,
     )
-    ranked_hits, _ = ranked(connection, parsed, filters, meaning, asked, ENTRY_CANDIDATE_COUNT)
-    hits = [hit for hit in ranked_hits if hit.relevance >= query.min_relevance]
-    shown = hits[: query.limit]
-    marked: dict[int, fulltext.Marked] = {}
-    if query.explain and shown and parsed.match:
-        marked = fulltext.marked(connection, parsed.match, [hit.id for hit in shown])
-    texts = found_texts(connection, shown)
-    return [
-        _entry(hit, texts[hit.id], marked.get(hit.id)) for hit in shown if hit.id in texts
-    ], len(hits)
-
-
-def found_texts(
-    connection: Connection, hits: Sequence[Hit]
-) -> dict[int, Turn | KnowledgeItem | GraphText]:
-    """Return what the hits stand for."""
-    texts: dict[int, Turn | KnowledgeItem | GraphText] = {
-        hit.id: hit.turn for hit in hits if hit.turn is not None
-    }
-    texts.update(
-        knowledge_rows.get_many(connection, [hit.id for hit in hits if hit.noun is Noun.KNOWLEDGE])
-    )
-    graph_nouns = (Noun.ENTITY, Noun.OBSERVATION)
-    texts.update(graph_rows.texts(connection, [hit.id for hit in hits if hit.noun in graph_nouns]))
-    return texts
-
-
-def _entry(
-    hit: Hit, text: Turn | KnowledgeItem | GraphText, marked: fulltext.Marked | None
-) -> Entry:
-    words = matched_words((marked.title, marked.snippet)) if marked else ()
-    explanation = Explanation(
-        sentence=ranking.found_sentence(words, hit.cosine, [name for name, _ in hit.priors]),
-        words=words,
-        bm25=hit.bm25,
-        relevance=hit.relevance,
-        cosine=hit.cosine,
-        priors=hit.priors,
-    )
-    if isinstance(text, Turn):
-        return Entry(
-            id=hit.id,
-            uuid=text.uuid,
-            type="question" if text.role is Role.USER else "answer",
-            title=text.session_title,
-            content=text.text,
-            tags=(),
-            session_uuid=text.session_uuid,
-            at=text.at,
-            relevance=hit.relevance,
-            explanation=explanation,
-            metadata=text.metadata,
-        )
-    if isinstance(text, KnowledgeItem):
-        return Entry(
-            id=hit.id,
-            uuid=text.uuid,
-            type=text.category.value,
-            title=text.title,
-            content=text.content,
-            tags=text.tags,
-            session_uuid="",
-            at=text.updated_at,
-            relevance=hit.relevance,
-            explanation=explanation,
-        )
-    return Entry(
-        id=hit.id,
-        uuid=text.uuid,
-        type="entity",
-        title=text.name,
-        content=text.content,
-        tags=(),
-        session_uuid="",
-        at=text.updated_at,
-        relevance=hit.relevance,
-        explanation=explanation,
-    )
+    filters = breadth.applied_to(filters)
+    hits, total = ranked(connection, parsed, filters, meaning, asked, breadth)
+    by_id = {hit.id: hit for hit in hits}
+    scores = {hit.id: hit.relevance for hit in hits}
+    return Ranking(read, filters, by_id, scores, total, hits[0].relevance if hits else 1.0)

@@ -179,16 +179,21 @@ class KnowledgeService:
             InvalidInputError: A field is out of its limits.
         """
         tidy = checked_query(query)
-        filters = fulltext.Filters(
-            nouns=(Noun.KNOWLEDGE,),
-            scopes=(tidy.scope, GLOBAL_SCOPE) if tidy.scope else (),
-            category=tidy.category,
-            min_confidence=tidy.min_confidence,
-        )
+        filters = filters_of(tidy)
         meaning = await self._embedding.meaning_of(tidy.text)
         return await self._database.read(
             lambda connection: found.knowledge(connection, tidy, filters, meaning)
         )
+
+
+def filters_of(query: KnowledgeQuery) -> fulltext.Filters:
+    """Return what the hits of a checked query must be."""
+    return fulltext.Filters(
+        nouns=(Noun.KNOWLEDGE,),
+        scopes=(query.scope, GLOBAL_SCOPE) if query.scope else (),
+        category=query.category,
+        min_confidence=query.min_confidence,
+    )
 
 
 def _as_draft(item: KnowledgeItem) -> KnowledgeDraft:

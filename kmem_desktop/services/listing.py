@@ -15,6 +15,7 @@ from kmem_desktop.search.conversation import understand
 from kmem_desktop.search.query import ParsedQuery
 from kmem_desktop.services import found
 from kmem_desktop.services.embedding import EmbeddingService, Meaning
+from kmem_desktop.services.retrieval.hits import Breadth, Hit, Ranking, Reading
 from kmem_desktop.store import fulltext
 from kmem_desktop.store import graph as graph_rows
 from kmem_desktop.store import knowledge as knowledge_rows
@@ -25,6 +26,7 @@ from kmem_desktop.text import one_line
 SNIPPET_LENGTH = 240
 MOST_RESULTS = 500
 """A search shows at most this many rows; the count says how many there are in all."""
+BREADTH = Breadth(MOST_RESULTS, MOST_RESULTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,21 +93,16 @@ class ListingService:
 
 def _list(connection: Connection, view: View, meaning: Meaning | None) -> Listing:
     started = time.perf_counter()
-    parsed = found.readable(connection, view.text, typing=True)
-    filters = fulltext.Filters(
-        nouns=view.nouns,
-        scopes=(parsed.scope,) if parsed.scope else (),
-        tags=parsed.tags,
-        kind=parsed.kind,
-        before=parsed.before,
-        after=parsed.after,
-    )
+    read = found.reading(connection, view.text, typing=True)
+    parsed, filters = read.parsed, filters_of(view, read.parsed)
     explanations: dict[int, Explanation] = {}
     ids = array("q")
     counts = dict.fromkeys(view.nouns, 0)
     total = 0
     if parsed.match:
-        explanations, nouns, matching = _ranked(connection, parsed, filters, meaning, view.text)
+        ranking_of_view = _rank(connection, read, filters, meaning, view.text, BREADTH)
+        explanations, nouns = _explained(ranking_of_view)
+        matching = ranking_of_view.total
         ids = array("q", nouns)
         counts.update(Counter(nouns.values()))
         total = matching if len(nouns) >= MOST_RESULTS else len(nouns)
@@ -117,26 +114,68 @@ def _list(connection: Connection, view: View, meaning: Meaning | None) -> Listin
     return Listing(view, ids, total, counts, elapsed_ms, explanations)
 
 
-def _ranked(
+def filters_of(view: View, parsed: ParsedQuery) -> fulltext.Filters:
+    """Return what the rows of a view must be."""
+    return fulltext.Filters(
+        nouns=view.nouns,
+        scopes=(parsed.scope,) if parsed.scope else (),
+        tags=parsed.tags,
+        kind=parsed.kind,
+        before=parsed.before,
+        after=parsed.after,
+    )
+
+
+def rank_view(
+    connection: Connection, view: View, meaning: Meaning | None, breadth: Breadth = BREADTH
+) -> Ranking:
+    """Return all that a view finds, best first, before it is cut to its rows."""
+    read = found.reading(connection, view.text, typing=True)
+    filters = filters_of(view, read.parsed)
+    if not read.parsed.match and (read.parsed.has_filters or not view.text.strip()):
+        return _newest(connection, read, breadth.applied_to(filters))
+    return _rank(connection, read, filters, meaning, view.text, breadth)
+
+
+def _newest(connection: Connection, read: Reading, filters: fulltext.Filters) -> Ranking:
+    """Return everything that passes, last changed first."""
+    ids = fulltext.newest(connection, filters)
+    nouns = fulltext.passing(connection, filters, ids)
+    hits = {row_id: Hit(row_id, nouns[row_id], 0.0, None, (), 1.0) for row_id in ids}
+    return Ranking(read, filters, hits, dict.fromkeys(hits, 1.0), len(hits), 1.0)
+
+
+def _rank(
     connection: Connection,
-    parsed: ParsedQuery,
+    read: Reading,
     filters: fulltext.Filters,
     meaning: Meaning | None,
     text: str,
-) -> tuple[dict[int, Explanation], dict[int, Noun], int]:
-    """Return matches best first, observations folded into their entity; and how many match."""
+    breadth: Breadth,
+) -> Ranking:
+    """Return matches best first, observations folded into their entity."""
     nouns = filters.nouns
     if Noun.ENTITY in nouns:
         nouns = (*nouns, Noun.OBSERVATION)
-    widened = replace(filters, nouns=nouns)
+    widened = breadth.applied_to(replace(filters, nouns=nouns))
     asked = understand(text, ())
-    hits, total = found.folded(connection, parsed, widened, meaning, asked, MOST_RESULTS)
+    if breadth.expected:
+        every, total = found.ranked(connection, read.parsed, widened, meaning, asked, breadth)
+        hits = found.folded_hits(connection, every)
+    else:
+        hits, total = found.folded(connection, read.parsed, widened, meaning, asked, breadth.words)
+    scores = {row_id: hit.relevance for row_id, hit in hits.items()}
+    return Ranking(read, widened, hits, scores, total, max(scores.values(), default=1.0))
+
+
+def _explained(ranked: Ranking) -> tuple[dict[int, Explanation], dict[int, Noun]]:
+    """Return for each row that is shown its numbers and its noun."""
     explanations: dict[int, Explanation] = {}
     shown: dict[int, Noun] = {}
-    for row_id, hit in list(hits.items())[:MOST_RESULTS]:
+    for row_id, hit in list(ranked.hits.items())[:MOST_RESULTS]:
         shown[row_id] = Noun.KNOWLEDGE if hit.noun is Noun.KNOWLEDGE else Noun.ENTITY
         explanations[row_id] = Explanation("", (), hit.bm25, hit.relevance, cosine=hit.cosine)
-    return explanations, shown, total
+    return explanations, shown
 
 
 def _rows(connection: Connection, listing: Listing, ids: Sequence[int]) -> list[Row]:

@@ -46,11 +46,15 @@ class DetailPane(QWidget):
         saved: An item was stored or changed here (its id).
         closed: The pane is to be left for the list.
         mode_changed: Another of item, form and history is shown.
+        other_expected: Something else was expected than the item that is shown.
+        test_wanted: The question must find the item that is shown.
     """
 
     saved = Signal(int)
     closed = Signal()
     mode_changed = Signal()
+    other_expected = Signal()
+    test_wanted = Signal()
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         """Start with nothing to show."""
@@ -100,6 +104,8 @@ class DetailPane(QWidget):
         self.entity_view.entity_wanted.connect(shell.open_entity_named)
         for view in (self.knowledge_view, self.entity_view):
             view.link_wanted.connect(self._on_link)
+            view.why.other_expected.connect(self.other_expected)
+            view.why.test_wanted.connect(self.test_wanted)
         self.history_view.undo_wanted.connect(shell.undo_change)
         self.history_view.closed.connect(self.leave_history)
         self.editing.finished.connect(self._on_edited)

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from kmem_desktop.domain.found import Explanation
 from kmem_desktop.gui.appearance import appearance, theme
 from kmem_desktop.gui.theme import Type
 from kmem_desktop.gui.widgets.controls import Button, Look
+from kmem_desktop.gui.widgets.flow_layout import FlowLayout
 from kmem_desktop.gui.widgets.labels import Card, Hairline, Label
 from kmem_desktop.gui.widgets.text_view import TextView
 
@@ -111,7 +112,15 @@ class CutText(QWidget):
 
 
 class WhyCard(Card):
-    """Why an item was found: a sentence, and the numbers for those who want them."""
+    """Why an item was found: a sentence, the numbers, and what to do about the answer.
+
+    Signals:
+        other_expected: Something else was expected.
+        test_wanted: The question must find this item from now on.
+    """
+
+    other_expected = Signal()
+    test_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """Start hidden."""
@@ -119,6 +128,16 @@ class WhyCard(Card):
         self._sentence = TextView("Why it was found")
         self._toggle = Button("Show the numbers", look=Look.LINK)
         self._toggle.clicked.connect(self._on_toggle)
+        self._other = Button("Not what I expected", look=Look.LINK)
+        self._other.setToolTip("Why was it not found?  (Alt W)")
+        self._other.clicked.connect(self.other_expected)
+        self._keep = Button("Must find this", look=Look.LINK)
+        self._keep.setToolTip("Keep this question and item as a test  (T)")
+        self._keep.clicked.connect(self.test_wanted)
+        self._links = QWidget()
+        links = FlowLayout(self._links, gap=12)
+        for button in (self._toggle, self._other, self._keep):
+            links.addWidget(button)
         self._numbers = QWidget()
         self._grid = QGridLayout(self._numbers)
         self._grid.setContentsMargins(0, 2, 0, 0)
@@ -129,7 +148,7 @@ class WhyCard(Card):
         self._numbers.hide()
         self.body.setSpacing(6)
         self.body.addWidget(self._sentence)
-        self.body.addWidget(self._toggle)
+        self.body.addWidget(self._links)
         self.body.addWidget(self._numbers)
         self.hide()
 

@@ -12,6 +12,7 @@ from kmem_desktop.gui.lists.list_loader import ListLoader
 from kmem_desktop.gui.lists.row_delegate import Density
 from kmem_desktop.gui.lists.row_list_view import RowListView
 from kmem_desktop.gui.lists.row_table_model import RowTableModel
+from kmem_desktop.gui.pages.answer_foot import AnswerFoot
 from kmem_desktop.gui.pages.columns import Columns
 from kmem_desktop.gui.pages.page import Page
 from kmem_desktop.gui.theme import Type
@@ -20,6 +21,7 @@ from kmem_desktop.gui.widgets.empty import EmptyState
 from kmem_desktop.gui.widgets.labels import Hairline, KeyHint, Label
 from kmem_desktop.gui.widgets.search_field import SearchField
 from kmem_desktop.gui.wording import counted
+from kmem_desktop.services.listing import View
 
 EVERYTHING = (Noun.KNOWLEDGE, Noun.ENTITY)
 NOUN_PLACES = {Noun.KNOWLEDGE: "Knowledge", Noun.ENTITY: "Graph"}
@@ -52,6 +54,7 @@ class ListPage(Page):
         self.empty = EmptyState()
         self.sort_name = Label("Last changed", Type.META, "ink2")
         self._hints = QWidget()
+        self.foot = AnswerFoot()
         self._stack = QStackedWidget()
         self._waiting = QWidget()
         for page in (self._waiting, self.list, self.empty):
@@ -78,6 +81,7 @@ class ListPage(Page):
         layout.addLayout(self._list_head)
         layout.addWidget(Hairline())
         layout.addWidget(self._stack, 1)
+        layout.addWidget(self.foot)
         appearance().changed.connect(self._on_appearance_changed)
         self._on_appearance_changed()
         return column
@@ -95,6 +99,10 @@ class ListPage(Page):
         self.list.chosen.connect(self._on_chosen)
         self.loader.loaded.connect(self._on_loaded)
         self.model.dataChanged.connect(self._on_rows_read)
+        self.foot.other_expected.connect(self.ask_why_not)
+        self.foot.tests_wanted.connect(lambda: self.context.shell.show_page("tests"))
+        self.detail.other_expected.connect(self.ask_why_not)
+        self.detail.test_wanted.connect(self.keep_as_test)
         self.detail.saved.connect(self._on_saved)
         self.detail.closed.connect(self.leave_detail)
         self.detail.mode_changed.connect(self.context.shell.update_actions)
@@ -138,6 +146,20 @@ class ListPage(Page):
             self.detail.take_change(change)
         else:
             self._is_stale = True
+
+    @property
+    def has_question(self) -> bool:
+        return bool(self.field.edit.text().strip())
+
+    def ask_why_not(self) -> None:
+        if self.has_question:
+            view = View(self.field.edit.text(), self.shown_nouns())
+            self.context.shell.ask_why_not(view)
+
+    def keep_as_test(self) -> None:
+        if self.has_question and self.detail.has_item and self.detail.shown is not None:
+            question = self.field.edit.text().strip()
+            self.context.shell.keep_as_test(question, self.detail.shown.id)
 
     def focus_search(self) -> bool:
         self.field.edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -215,6 +237,7 @@ class ListPage(Page):
         listing = self.model.listing
         order = "Best match" if listing.scores else "Last changed"
         self.sort_name.setText(order if len(listing.ids) else "")
+        self.foot.setVisible(bool(listing.view.text.strip()))
         if self._wanted is not None:
             wanted, self._wanted = self._wanted, None
             self._select_or_show(*wanted)

@@ -54,6 +54,17 @@ class Page(QWidget):
         """Show what the page's filter hides; return whether there was such a filter."""
         return False
 
+    @property
+    def has_question(self) -> bool:
+        """Whether something is asked here whose answer can be doubted."""
+        return False
+
+    def ask_why_not(self) -> None:
+        """Ask why something is not in the answer that is shown."""
+
+    def keep_as_test(self) -> None:
+        """Keep it as a test that the question finds the item that is shown."""
+
     def take_change(self, change: Change) -> None:
         """Learn that something in the memory changed."""
 

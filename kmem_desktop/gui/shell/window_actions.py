@@ -78,6 +78,7 @@ def _add_item_actions(window: Window) -> None:
     add("edit", "Edit", "E", lambda: on_detail("edit"), group=ITEM)
     add("copy", "Copy", "Ctrl+Return Ctrl+Enter", lambda: on_detail("copy"), group=ITEM)
     add("history", "History", "H", lambda: on_detail("show_history"), group=ITEM)
+    add("keep_test", "Must find this", "T", lambda: window.current_page.keep_as_test(), group=ITEM)
     add("forget", "Forget…", "Del", lambda: on_detail("forget"), group=ITEM)
     add("save", "Save", "Ctrl+S", lambda: on_detail("save"), group=ITEM)
 
@@ -103,6 +104,13 @@ def _add_ways(window: Window) -> None:
     add = window.actions_of_window.add
     add("find", "Search", "Ctrl+F /", window.focus_search, group=GO)
     add("widen", "Search everything", "Alt+A", lambda: window.current_page.widen(), group=GO)
+    add(
+        "why_not",
+        "Why was it not found?",
+        "Alt+W",
+        lambda: window.current_page.ask_why_not(),
+        group=GO,
+    )
     rail = [entry for entry in PAGES if entry.in_rail]
     for number, entry in enumerate(rail, start=1):
         add(
@@ -112,6 +120,7 @@ def _add_ways(window: Window) -> None:
             lambda name=entry.name: window.show_page(name),  # type: ignore[misc]
             group=GO,
         )
+    add("go_tests", "Go to Retrieval tests", "Ctrl+T", lambda: window.show_page("tests"), group=GO)
     add("columns", "Next column", "F6", window.cycle_columns, group=GO)
     add("back", "Back", "Esc", window.go_back, group=GO)
 

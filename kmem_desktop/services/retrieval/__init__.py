@@ -1,0 +1,1 @@
+"""Looking closer at searches: why an item was not found, and tests that one must be."""

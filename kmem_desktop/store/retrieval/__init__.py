@@ -1,0 +1,1 @@
+"""Rows behind retrieval tests and explanations: what an id names, and what questions must find."""
