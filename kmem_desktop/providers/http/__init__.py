@@ -1,0 +1,1 @@
+"""Models that other programs and services serve, reached by HTTP."""

@@ -1,0 +1,1 @@
+"""AI models: who serves them, which one does what, and what leaves the computer."""

@@ -1,0 +1,151 @@
+"""Which model a person chose for each purpose, and whom texts may be sent to for it."""
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from kmem_desktop.config import SettingsFile
+from kmem_desktop.domain.models import AUTOMATIC, OFF, Choice, Purpose
+from kmem_desktop.errors import InvalidInputError, NotFoundError
+from kmem_desktop.providers.http.catalogue import Known, is_address, known_servers
+
+LONGEST_NAME = 40
+
+
+class ModelChoices:
+    """What a person chose, kept in the settings; others may change them meanwhile."""
+
+    def __init__(
+        self, settings: Path, servers: Callable[..., tuple[Known, ...]] = known_servers
+    ) -> None:
+        """Keep choices in the file `settings`.
+
+        Args:
+            settings: The settings of the profile.
+            servers: Returns whom kmem knows, given what a person added.
+        """
+        self._path = settings
+        self._servers = servers
+        self._file: SettingsFile | None = None
+
+    def all(self) -> dict[Purpose, Choice]:
+        """Return the choice for each purpose."""
+        stored = self._settings().refresh().models
+        return {purpose: _read(stored.get(purpose)) for purpose in Purpose}
+
+    def of(self, purpose: Purpose) -> Choice:
+        """Return the choice for a purpose."""
+        return self.all()[purpose]
+
+    def known(self) -> tuple[Known, ...]:
+        """Return everybody who may serve models, those included that a person added."""
+        own: dict[str, Any] = dict(self._settings().refresh().model_servers)
+        # The file may have been edited by hand.
+        return self._servers({name: url for name, url in own.items() if isinstance(url, str)})
+
+    def known_by_id(self, provider_id: str) -> Known:
+        """Return one of them.
+
+        Raises:
+            NotFoundError: There is none with this id.
+        """
+        found = next((each for each in self.known() if each.id == provider_id), None)
+        if found is None:
+            raise NotFoundError(
+                f"There is no provider of models named {provider_id[:LONGEST_NAME]}.",
+                hint="kmem models list shows their names.",
+            )
+        return found
+
+    def allowed_for(self, host: str) -> tuple[Purpose, ...]:
+        """Return the purposes for which texts may go to a host; all of them for this computer."""
+        choices = self.all()
+        return tuple(p for p in Purpose if not host or choices[p].send_to == host)
+
+    def set(self, purpose: Purpose, choice: Choice, *, remote_host: str = "") -> None:
+        """Choose for a purpose; it takes the place of what was chosen, and of what was allowed.
+
+        Args:
+            purpose: What for.
+            choice: Which model, and the host that texts may be sent to.
+            remote_host: Where the model really runs, when a local server only passes texts on.
+
+        Raises:
+            NotFoundError: There is no such provider.
+            InvalidInputError: Texts would leave the computer, and the host was not named.
+        """
+        host = ""
+        if choice.provider not in (AUTOMATIC, OFF):
+            host = self.known_by_id(choice.provider).host or remote_host
+        if choice.send_to != host:
+            raise InvalidInputError(
+                f"Texts would be sent to {host}."
+                if host
+                else f"Nothing would be sent to {choice.send_to[:80]}.",
+                hint=f"Allow it by naming that host: --send-to {host}."
+                if host
+                else "Leave the host out.",
+            )
+        self._write(purpose, choice)
+
+    def restore(self, purpose: Purpose, choice: Choice) -> None:
+        """Write a choice that was looked at before."""
+        self._write(purpose, choice)
+
+    def add_server(self, name: str, address: str) -> None:
+        """Add a server that speaks OpenAI's language.
+
+        Raises:
+            InvalidInputError: The name or the address is none.
+        """
+        is_name = 0 < len(name) <= LONGEST_NAME and all(c.isalnum() or c == "-" for c in name)
+        if not is_name or not name.isascii() or name in (AUTOMATIC, OFF):
+            raise InvalidInputError("A server's name is made of letters, digits and hyphens.")
+        if any(each.id == name for each in self._servers({})):
+            raise InvalidInputError(f"There is a provider named {name} already.")
+        if not is_address(address):
+            raise InvalidInputError(
+                "That is no address of a server.", hint="Such as http://127.0.0.1:8000"
+            )
+        own = self._settings().refresh().model_servers
+        address = address.rstrip("/").removesuffix("/v1")
+        self._settings().change(model_servers={**own, name: address})
+
+    def remove_server(self, name: str) -> None:
+        """Forget a server that was added; purposes that it served become automatic."""
+        own = dict(self._settings().refresh().model_servers)
+        own.pop(name, None)
+        self._settings().change(model_servers=own)
+        for purpose, choice in self.all().items():
+            if choice.provider == name:
+                self._write(purpose, Choice())
+
+    def _write(self, purpose: Purpose, choice: Choice) -> None:
+        stored = dict(self._settings().refresh().models)
+        stored[str(purpose)] = asdict(choice)
+        self._settings().change(models=stored)
+
+    def _settings(self) -> SettingsFile:
+        if self._file is None:
+            self._file = SettingsFile(self._path)
+        return self._file
+
+
+def parse_choice(text: str, send_to: str = "") -> Choice:
+    """Return the choice that is written "auto", "off", "provider" or "provider:model"."""
+    provider, _, model = text.partition(":")
+    return Choice(provider, model, send_to)
+
+
+def _read(stored: Any) -> Choice:
+    """Return a choice of the settings; what is no choice is the default."""
+    if not isinstance(stored, dict):
+        return Choice()
+    default = Choice()
+    values = {
+        name: stored[name]
+        for name, value in asdict(default).items()
+        if type(stored.get(name)) is type(value)
+    }
+    return replace(default, **values)

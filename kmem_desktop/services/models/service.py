@@ -1,0 +1,426 @@
+"""What kmem does with AI models: finds them, asks them, and never depends on one."""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from kmem_desktop.domain.models import (
+    AUTOMATIC,
+    OFF,
+    ChatReply,
+    ChatRequest,
+    Choice,
+    Detected,
+    Diagnostics,
+    FallbackReason,
+    KeyPlace,
+    Message,
+    ModelInfo,
+    ModelKind,
+    Program,
+    ProgramKind,
+    ProviderReport,
+    Purpose,
+    Sent,
+    Snapshot,
+    Trial,
+)
+from kmem_desktop.domain.rules import TaskContext
+from kmem_desktop.errors import InvalidInputError, ProviderError
+from kmem_desktop.platforms.model_programs import ModelPrograms
+from kmem_desktop.providers.http.background import Background
+from kmem_desktop.providers.http.catalogue import RECOMMENDED
+from kmem_desktop.providers.http.chain import RetryPolicy, error_of
+from kmem_desktop.providers.http.choosing import best_model
+from kmem_desktop.providers.http.embedding_model import RemoteEmbeddingModel
+from kmem_desktop.providers.http.provider import Vectors
+from kmem_desktop.services.models.asking import TRIAL_TEXT, Asking
+from kmem_desktop.services.models.choices import ModelChoices
+from kmem_desktop.services.models.detecting import LateAnswers
+from kmem_desktop.services.models.keys import KeyService
+from kmem_desktop.services.models.outgoing import OutgoingRecord
+from kmem_desktop.services.models.servers import Servers, remote_host
+from kmem_desktop.store.database import Database
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+EmbeddingListener = Callable[[RemoteEmbeddingModel | None], Awaitable[None]]
+
+DETECTION_DEADLINE_S = 0.38
+"""Seed 002 allows 400 ms; the rest is for whoever asked."""
+CHAT_DEADLINE_S = 120.0
+PROGRAMS_DEADLINE_S = 0.4
+WATCH_EVERY_S = 10.0
+
+
+class ModelService:
+    """Finds models and asks them.
+
+    Nothing is looked for, and neither the HTTP library nor the keychain is loaded, before somebody
+    asks for the first time. Methods are called on the loop of the program; the work is done on a
+    thread of its own.
+
+    Attributes:
+        found: What was there when it was last looked.
+        keys: The keys of those who want one.
+        outgoing: The record of what left the computer.
+        on_embedding_model: Gets the embedding model when another one is chosen; None for the
+            bundled one.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        settings: Path,
+        *,
+        programs: ModelPrograms | None = None,
+        keys: KeyService | None = None,
+        choices: ModelChoices | None = None,
+        policy: RetryPolicy | None = None,
+    ) -> None:
+        """Serve one profile.
+
+        Args:
+            database: Keeps the record of what left the computer.
+            settings: The file of the settings; it keeps what was chosen.
+            programs: The programs of this computer, or described ones.
+            keys: Where keys are kept.
+            choices: What was chosen, and whom kmem knows.
+            policy: How often a provider is asked again.
+        """
+        self.keys = keys or KeyService()
+        self.outgoing = OutgoingRecord(database)
+        self.found = Snapshot()
+        self.on_embedding_model: EmbeddingListener | None = None
+        self._choices = choices or ModelChoices(settings)
+        self._programs = programs or ModelPrograms()
+        self._background = Background()
+        self._servers = Servers(self._choices, self.keys)
+        self._asking = Asking(self._servers, self.outgoing, policy or RetryPolicy())
+        self._background.on_stop(self._servers.close)
+        self._late = LateAnswers()
+        self._listeners: list[Callable[[], None]] = []
+        self._looking: asyncio.Task[Snapshot] | None = None
+        self._watch: asyncio.Task[None] | None = None
+        self._fingerprint: frozenset[str] | None = None
+
+    # Finding
+
+    async def discover(self) -> Snapshot:
+        """Look which programs and providers are there now; who asks meanwhile shares the look."""
+        if self._looking is None:
+            self._looking = asyncio.ensure_future(self._look())
+        return await asyncio.shield(self._looking)
+
+    async def discover_if_changed(self) -> bool:
+        """Look again if a program started or ended, or the network is another one."""
+        fingerprint = await asyncio.to_thread(self._programs.fingerprint)
+        is_new = fingerprint != self._fingerprint
+        self._fingerprint = fingerprint
+        if is_new:
+            await self.discover()
+        return is_new
+
+    def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call `listener` after each look.
+
+        Returns:
+            A function that ends it.
+        """
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    async def start_program(self, kind: ProgramKind) -> Program:
+        """Start a program of this computer that is installed and does not run.
+
+        Raises:
+            NotFoundError: It is not installed, or needs a person to start it.
+            KmemError: It could not be started.
+        """
+        return await asyncio.to_thread(self._programs.start, kind)
+
+    # Choosing
+
+    async def choices(self) -> dict[Purpose, Choice]:
+        """Return which model serves each purpose."""
+        return await self._there(_returned(self._choices.all))
+
+    async def choose(self, purpose: Purpose, choice: Choice) -> Choice:
+        """Let a model serve a purpose; an embedding model is asked for a first vector.
+
+        Returns:
+            The choice as it was saved.
+
+        Raises:
+            NotFoundError: There is no such provider.
+            InvalidInputError: Texts would leave the computer, and the host was not named.
+            ProviderError: An embedding model does not answer.
+        """
+        saved = await self._there(self._choose(purpose, choice, await self.discover()))
+        if purpose is Purpose.EMBEDDINGS and self.on_embedding_model is not None:
+            await self.on_embedding_model(self.embedding_model())
+        return saved
+
+    async def add_server(self, name: str, address: str) -> None:
+        """Add a server that speaks OpenAI's language.
+
+        Raises:
+            InvalidInputError: The name or the address is none.
+        """
+        await self._there(_returned(lambda: self._choices.add_server(name, address)))
+
+    async def remove_server(self, name: str) -> None:
+        """Forget a server that was added."""
+        await self._there(_returned(lambda: self._choices.remove_server(name)))
+
+    async def set_key(self, provider_id: str, key: str) -> KeyPlace:
+        """Keep a provider's key; without a keychain only until kmem ends.
+
+        Raises:
+            NotFoundError: There is no such provider.
+            InvalidInputError: That is no key, or the provider takes none.
+        """
+        known = self._choices.known_by_id(provider_id)
+        if not known.key_variable:
+            raise InvalidInputError(f"{known.name} takes no key.")
+        return await self._there(self.keys.set(known, key))
+
+    async def forget_key(self, provider_id: str) -> None:
+        """Forget a provider's key."""
+        await self._there(self.keys.forget(self._choices.known_by_id(provider_id)))
+
+    async def key_place(self, provider_id: str) -> KeyPlace:
+        """Return where a provider's key is kept."""
+        return await self._there(self.keys.place(self._choices.known_by_id(provider_id)))
+
+    async def sent(self) -> Sequence[Sent]:
+        """Return what left the computer, the newest first."""
+        return await self.outgoing.newest()
+
+    # Asking
+
+    async def chat(
+        self,
+        messages: Sequence[Message],
+        *,
+        on_text: Callable[[str], None] | None = None,
+        deadline_s: float = CHAT_DEADLINE_S,
+        max_tokens: int = 1024,
+    ) -> tuple[ChatReply, Diagnostics]:
+        """Return a model's answer, and how it came about.
+
+        Args:
+            messages: The conversation, the question last.
+            on_text: Gets each piece of the answer as it comes, on this loop.
+            deadline_s: For everything together.
+            max_tokens: How long the answer may be.
+
+        Raises:
+            ProviderError: No model answered; the message tells why the last one did not.
+        """
+        snapshot = await self._present()
+        request = ChatRequest(tuple(messages), max_tokens=max_tokens)
+        loop = asyncio.get_running_loop()
+
+        def take(text: str) -> None:
+            if on_text is not None:
+                loop.call_soon_threadsafe(on_text, text)
+
+        outcome = await self._there(
+            self._asking.chat(
+                request,
+                snapshot,
+                on_text=take if on_text is not None else None,
+                deadline_s=deadline_s,
+            )
+        )
+        if outcome.value is None:
+            raise error_of(outcome.diagnostics)
+        return outcome.value, outcome.diagnostics
+
+    async def detect(self, task: str, *, deadline_s: float = DETECTION_DEADLINE_S) -> Detected:
+        """Return what a model says a task is about; never later than the deadline.
+
+        An answer that comes later is kept for the next time.
+        """
+        if not task.strip():
+            return Detected(None, Diagnostics(fallback=FallbackReason.INSUFFICIENT_CONTEXT))
+        choice = self._choices.of(Purpose.DETECTION)
+        if choice.provider == OFF:
+            return Detected(None, Diagnostics())
+        return await self._late.answer(
+            task, str(choice), lambda: self._detect(task), deadline_s=deadline_s
+        )
+
+    async def detect_context(self, task: str) -> TaskContext | None:
+        """Return what a model says a task is about; None where none says it in time."""
+        return (await self.detect(task)).context
+
+    def embedding_model(self) -> RemoteEmbeddingModel | None:
+        """Return the provider's embedding model that was chosen; None for the bundled one.
+
+        Nobody is asked: what has to be known of it was learned when it was chosen.
+        """
+        choice = self._choices.of(Purpose.EMBEDDINGS)
+        if choice.provider in (AUTOMATIC, OFF) or not choice.dimension:
+            return None
+        report = self.found.provider(choice.provider)
+        models = report.models if report is not None else ()
+        context = next((m.context_tokens for m in models if m.name == choice.model), 0)
+
+        async def embed(texts: Sequence[str]) -> Vectors:
+            return await self._asking.embed(choice.provider, choice.model, texts, self.found)
+
+        return RemoteEmbeddingModel(
+            str(choice),
+            choice.dimension,
+            self._background,
+            embed,
+            is_up=lambda: self._servers.is_up(choice.provider, Purpose.EMBEDDINGS),
+            context_tokens=context,
+        )
+
+    async def test(self, provider_id: str, model: str = "") -> Trial:
+        """Put a real question to a provider and measure how long the answer takes.
+
+        Raises:
+            NotFoundError: There is no such provider.
+        """
+        known = self._choices.known_by_id(provider_id)
+        report = (await self.discover()).provider(known.id)
+        if report is None or not report.is_available:
+            return Trial(known.id, model, False, problem=report.problem if report else "")
+        tried = _model_to_try(report, model)
+        if tried is None:
+            return Trial(known.id, model, False, problem=f"{known.name} has no such model.")
+        begin = time.monotonic()
+        try:
+            answer = await self._there(self._asking.try_out(known.id, tried, self.found))
+        except ProviderError as error:
+            return Trial(known.id, tried.name, False, problem=error.message)
+        latency_ms = (time.monotonic() - begin) * 1000
+        return Trial(known.id, tried.name, True, answer, latency_ms)
+
+    async def stop(self) -> None:
+        """End whatever still goes on."""
+        for task in (self._watch, self._looking):
+            if task is not None:
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError, Exception):
+                    await task
+        await self._late.stop()
+        await self._background.stop()
+
+    # How
+
+    async def _there(self, work: Coroutine[Any, Any, T]) -> T:
+        return await self._background.run(work)
+
+    async def _present(self) -> Snapshot:
+        return self.found if self.found.at is not None else await self.discover()
+
+    async def _look(self) -> Snapshot:
+        begin = time.monotonic()
+        try:
+            providers, programs = await asyncio.gather(
+                self._there(self._servers.look()), self._installed()
+            )
+        finally:
+            self._looking = None
+        self.found = Snapshot(
+            at=datetime.now(UTC),
+            took_ms=(time.monotonic() - begin) * 1000,
+            providers=providers,
+            programs=programs,
+            hints=_hints(providers, programs),
+        )
+        if self._watch is None:
+            self._watch = asyncio.ensure_future(self._keep_watching())
+        for listener in list(self._listeners):
+            listener()
+        return self.found
+
+    async def _installed(self) -> tuple[Program, ...]:
+        try:
+            async with asyncio.timeout(PROGRAMS_DEADLINE_S):
+                return await asyncio.to_thread(self._programs.find_all)
+        except TimeoutError:
+            return self.found.programs  # a folder of the PATH is on a network that is not there
+
+    async def _keep_watching(self) -> None:
+        self._fingerprint = await asyncio.to_thread(self._programs.fingerprint)
+        while True:
+            await asyncio.sleep(WATCH_EVERY_S)
+            try:
+                await self.discover_if_changed()
+            except Exception:
+                log.exception("Looking for models failed")
+
+    async def _detect(self, task: str) -> Detected:
+        try:
+            snapshot = await self._present()
+            outcome = await self._there(self._asking.detect(task, snapshot))
+        except ProviderError as error:
+            log.info("No model could be asked what a task is about: %s", error.message)
+            reason = FallbackReason.MODEL_PROVIDER_UNAVAILABLE
+            return Detected(None, Diagnostics(fallback=reason))
+        return Detected(outcome.value, outcome.diagnostics)
+
+    async def _choose(self, purpose: Purpose, choice: Choice, snapshot: Snapshot) -> Choice:
+        is_fixed = choice.provider in (AUTOMATIC, OFF)
+        if not is_fixed and purpose is Purpose.EMBEDDINGS and not choice.model:
+            report = snapshot.provider(choice.provider)
+            best = best_model(report.models if report else (), purpose)
+            choice = replace(choice, model=best.name if best else "")
+        host = remote_host(snapshot, choice.provider, choice.model)
+        before = self._choices.of(purpose)
+        self._choices.set(purpose, choice, remote_host=host)
+        if is_fixed or purpose is not Purpose.EMBEDDINGS:
+            return choice
+        try:
+            # What was chosen has to work now: everything would be embedded by it.
+            vectors = await self._asking.embed(
+                choice.provider, choice.model, [TRIAL_TEXT], snapshot
+            )
+        except BaseException:
+            self._choices.restore(purpose, before)
+            raise
+        choice = replace(choice, dimension=len(vectors[0]))
+        self._choices.restore(purpose, choice)
+        return choice
+
+
+async def _returned(work: Callable[[], T]) -> T:
+    return work()
+
+
+def _model_to_try(report: ProviderReport, name: str) -> ModelInfo | None:
+    if name:
+        return next((model for model in report.models if model.name == name), None)
+    chat = best_model(report.models, Purpose.CHAT)
+    return chat or best_model(report.models, Purpose.EMBEDDINGS)
+
+
+def _hints(providers: Sequence[ProviderReport], programs: Sequence[Program]) -> tuple[str, ...]:
+    hints = [
+        f"{program.name} is installed and does not run: kmem models start {program.kind}"
+        for program in programs
+        if program.can_be_started
+    ]
+    for report in providers:
+        if report.id != "ollama" or not report.is_available:
+            continue
+        kinds = {model.kind for model in report.models}
+        for purpose, kind in (("chat", ModelKind.CHAT), ("embeddings", ModelKind.EMBEDDING)):
+            if kind not in kinds:
+                model = RECOMMENDED[purpose]
+                hints.append(f"Ollama has no model for {purpose}: ollama pull {model}")
+    return tuple(hints)
