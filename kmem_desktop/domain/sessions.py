@@ -64,3 +64,225 @@ class Turn:
     text: str
     at: datetime
     metadata: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenTurn:
+    """A turn as summaries and context windows read it.
+
+    Attributes:
+        position: Its number in the session; links of bullets name it.
+        role: Who speaks.
+        text: What was said.
+        speaker: The person's name, in conversations of several people.
+        at: When.
+        token_count: Its stored estimate; None where it is to be counted.
+        is_important: Whether a person marked it.
+    """
+
+    position: int
+    role: Role
+    text: str
+    speaker: str = ""
+    at: datetime | None = None
+    token_count: int | None = None
+    is_important: bool = False
+
+
+class SummaryFormat(StrEnum):
+    """How a summary is told (seed 004, summarize_session)."""
+
+    BULLET_POINTS = "bullet_points"
+    NARRATIVE = "narrative"
+    TECHNICAL = "technical"
+
+
+class BulletKind(StrEnum):
+    """What a bullet of a summary tells."""
+
+    GOAL = "goal"
+    DECISION = "decision"
+    OUTCOME = "outcome"
+    REVERSAL = "reversal"
+    FACT = "fact"
+    QUESTION = "open question"
+    FILES = "files"
+    COMMANDS = "commands"
+
+
+@dataclass(frozen=True, slots=True)
+class Bullet:
+    """One statement of a summary and the turn it was taken from.
+
+    Attributes:
+        kind: What it tells.
+        text: The statement.
+        position: The turn it links to.
+        was_position: For a reversal, the turn that said what no longer holds.
+    """
+
+    kind: BulletKind
+    text: str
+    position: int
+    was_position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A summary and what it rests on.
+
+    Attributes:
+        format: How it is told.
+        text: The whole, as it is shown.
+        bullets: Its statements, each with its turn, in the order of the text.
+        turn_count: How many turns the session had: it is stale once there are more.
+        dropped_count: Statements of a model that the turns do not bear out, and so are left out.
+    """
+
+    format: SummaryFormat
+    text: str
+    bullets: tuple[Bullet, ...]
+    turn_count: int
+    dropped_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DigestPiece:
+    """A passage that is worth keeping of a conversation.
+
+    Attributes:
+        position: The number of the turn it stands in.
+        last_position: The last turn it is made of: half sentences sent in a row are one passage.
+        place: Its number within the turn.
+        is_last: Whether the turn ends with it.
+        text: What it says; code with its fences closed.
+        token_count: What it costs.
+    """
+
+    position: int
+    last_position: int
+    place: int
+    is_last: bool
+    text: str
+    token_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """What is worth keeping of a conversation, ready for a context window of any size.
+
+    It is made once, in the background, and kept: reading a long conversation takes longer than a
+    client should wait.
+
+    Attributes:
+        turn_count: How many turns were read: later ones are not in it.
+        pieces: The passages, the most useful first.
+        code: The code blocks, the latest first.
+        taken_back: What was said and later taken back: the turn's position, and the passage.
+    """
+
+    turn_count: int
+    pieces: tuple[DigestPiece, ...]
+    code: tuple[DigestPiece, ...]
+    taken_back: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredTurn:
+    """A turn in a context window.
+
+    Attributes:
+        position: Its number in the session.
+        role: Who speaks.
+        speaker: The person's name.
+        text: What is left of it; where something was cut, a mark says so.
+        is_shortened: Whether it is not the whole turn.
+        at: When.
+    """
+
+    position: int
+    role: Role
+    speaker: str
+    text: str
+    is_shortened: bool = False
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ContextGap:
+    """Turns that were left out of a context window.
+
+    Attributes:
+        before_position: The restored turn that follows.
+        turn_count: How many turns.
+        token_count: How many tokens they have.
+    """
+
+    before_position: int
+    turn_count: int
+    token_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredContext:
+    """What is given back of a session within a budget of tokens.
+
+    Attributes:
+        turns: What is given, in the conversation's order.
+        gaps: Where whole turns were left out.
+        text: The same as one text, with its marks: what the budget counts.
+        token_count: The tokens of `text`.
+        left_out_turns: How many turns are missing altogether.
+        left_out_tokens: How many tokens are missing, those of shortened turns included.
+        is_complete: Whether it is the whole conversation, unchanged.
+    """
+
+    turns: tuple[RestoredTurn, ...]
+    gaps: tuple[ContextGap, ...]
+    text: str
+    token_count: int
+    left_out_turns: int
+    left_out_tokens: int
+    is_complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedSession:
+    """A conversation that another program keeps, as its transcript or export describes it.
+
+    Attributes:
+        source_id: Its id there: what is imported twice is recognised by it.
+        client: The program.
+        title: What it is called there; empty where it has no title.
+        project: The folder or project it belongs to, its name only.
+        started_at: When it began.
+        metadata: What else is known: the whole path, the branch, lines of unknown types.
+    """
+
+    source_id: str
+    client: str
+    title: str = ""
+    project: str = ""
+    started_at: datetime | None = None
+    metadata: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedTurn:
+    """A turn of a conversation that another program keeps.
+
+    Attributes:
+        session_id: The `source_id` of its session.
+        source_id: Its id there, unique within the session.
+        role: Who speaks; what a tool was asked and what it returned are turns of the tool.
+        text: What was said; calls and results of tools are shortened.
+        at: When.
+        metadata: What else is known of it.
+    """
+
+    session_id: str
+    source_id: str
+    role: Role
+    text: str
+    at: datetime | None = None
+    metadata: Mapping[str, Any] | None = None

@@ -7,12 +7,21 @@ in an exchange, and the words of the question often stand one turn before the an
 import json
 import uuid as uuids
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
 from kmem_desktop.domain.changes import Noun
-from kmem_desktop.domain.sessions import Role, Turn
+from kmem_desktop.domain.recall import SessionFacts, SessionOrder, SessionState
+from kmem_desktop.domain.sessions import (
+    Bullet,
+    BulletKind,
+    Role,
+    SpokenTurn,
+    Summary,
+    SummaryFormat,
+    Turn,
+)
 from kmem_desktop.store import documents
 from kmem_desktop.store.connection import Connection
 
@@ -222,4 +231,80 @@ def _turn(row: tuple[Any, ...]) -> Turn:
         text=row[7],
         at=datetime.fromisoformat(row[8]),
         metadata=json.loads(row[9]) if row[9] else None,
+    )
+
+
+def list_facts(
+    connection: Connection, *, state: str | None, order: str, limit: int, uuid: str | None = None
+) -> list[SessionFacts]:
+    """Return sessions without their turns.
+
+    Args:
+        connection: A snapshot.
+        state: Only those in this state; None for all.
+        order: "last_active", "created_at" or "entry_count"; the highest come first.
+        limit: At most so many.
+        uuid: Only this one.
+    """
+    column = SessionOrder(order).value
+    query = (
+        "SELECT id, uuid, title, project, tags, status, client, created_at, last_active,"
+        " entry_count, token_count, summary FROM sessions"
+        " WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR uuid = ?2)"
+        f" ORDER BY {column} DESC, id DESC LIMIT ?3"
+    )
+    return [_facts(row) for row in connection.execute(query, (state, uuid, limit))]
+
+
+def spoken_turns(connection: Connection, session_id: int) -> list[SpokenTurn]:
+    """Return a session's turns in their order, as summaries read them."""
+    query = (
+        "SELECT t.position, t.role, d.body, t.speaker, t.at, t.token_count FROM turns AS t"
+        " JOIN documents AS d USING (id) WHERE t.session_id = ? ORDER BY t.position"
+    )
+    return [
+        SpokenTurn(row[0], Role(row[1]), row[2], row[3], datetime.fromisoformat(row[4]), row[5])
+        for row in connection.execute(query, (session_id,))
+    ]
+
+
+def set_summary(connection: Connection, session_id: int, summary: Summary) -> None:
+    """Keep a session's summary."""
+    connection.execute(
+        "UPDATE sessions SET summary = ?, status ="
+        " CASE status WHEN 'active' THEN 'summarized' ELSE status END WHERE id = ?",
+        (json.dumps(asdict(summary), ensure_ascii=False), session_id),
+    )
+
+
+def _facts(row: tuple[Any, ...]) -> SessionFacts:
+    return SessionFacts(
+        id=row[0],
+        uuid=row[1],
+        title=row[2],
+        project=row[3],
+        tags=tuple(json.loads(row[4])),
+        state=SessionState(row[5]),
+        client=row[6],
+        created_at=datetime.fromisoformat(row[7]),
+        last_active=datetime.fromisoformat(row[8]),
+        entry_count=row[9],
+        token_count=row[10],
+        summary=_summary(row[11]),
+    )
+
+
+def _summary(text: str | None) -> Summary | None:
+    if not text:
+        return None
+    kept = json.loads(text)
+    return Summary(
+        format=SummaryFormat(kept["format"]),
+        text=kept["text"],
+        bullets=tuple(
+            Bullet(BulletKind(b["kind"]), b["text"], b["position"], b.get("was_position"))
+            for b in kept["bullets"]
+        ),
+        turn_count=kept["turn_count"],
+        dropped_count=kept.get("dropped_count", 0),
     )

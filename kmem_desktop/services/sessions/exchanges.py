@@ -22,9 +22,9 @@ from kmem_desktop.domain.sessions import (
 )
 from kmem_desktop.errors import NotFoundError
 from kmem_desktop.events import Change, ChangeFeed
-from kmem_desktop.search.conversation import understand
+from kmem_desktop.search.conversation import AskedFor, understand
 from kmem_desktop.services import found
-from kmem_desktop.services.embedding import EmbeddingService
+from kmem_desktop.services.embedding import EmbeddingService, Meaning
 from kmem_desktop.services.validation import Problems
 from kmem_desktop.store import sessions as session_rows
 from kmem_desktop.store.connection import Connection
@@ -107,21 +107,24 @@ class SessionService:
             InvalidInputError: A field is out of its limits.
             NotFoundError: There is no session with that id.
         """
+        asked, meaning = await self.understood(query)
+        entries, total = await self._database.read(
+            lambda c: found.entries(c, query, session_of(c, query), asked, meaning)
+        )
+        self._remember_search(query, asked_by, total)
+        return entries, total
+
+    async def understood(self, query: EntryQuery) -> tuple[AskedFor, Meaning | None]:
+        """Check a question, and return what it asks for and what it means.
+
+        Raises:
+            InvalidInputError: A field is out of its limits.
+        """
         _check_query(query)
         if self._speakers is None:
             self._speakers = await self._database.read(session_rows.speakers)
         asked = understand(query.text, self._speakers)
-        meaning = await self._embedding.meaning_of(asked.meaning)
-
-        def work(connection: Connection) -> tuple[list[Entry], int]:
-            session_id = None
-            if query.session_uuid is not None:
-                session_id = _require(connection, query.session_uuid).id
-            return found.entries(connection, query, session_id, asked, meaning)
-
-        entries, total = await self._database.read(work)
-        self._remember_search(query, asked_by, total)
-        return entries, total
+        return asked, await self._embedding.meaning_of(asked.meaning)
 
     def _remember_search(self, query: EntryQuery, asked_by: str, total: int) -> None:
         """Note what was looked for, without keeping the answer waiting for the disk."""
@@ -141,11 +144,22 @@ class SessionService:
         await asyncio.gather(*self._notes, return_exceptions=True)
 
 
+def session_of(connection: Connection, query: EntryQuery) -> int | None:
+    """Return the session a question is limited to, or None.
+
+    Raises:
+        NotFoundError: There is no session with that id.
+    """
+    return (
+        None if query.session_uuid is None else require_session(connection, query.session_uuid).id
+    )
+
+
 def _session(
     connection: Connection, draft: SessionDraft, title: str, origin: Origin, now: datetime
 ) -> session_rows.SessionRow:
     if draft.uuid is not None:
-        return _require(connection, draft.uuid)
+        return require_session(connection, draft.uuid)
     return session_rows.insert(
         connection,
         title=title,
@@ -156,7 +170,12 @@ def _session(
     )
 
 
-def _require(connection: Connection, uuid: str) -> session_rows.SessionRow:
+def require_session(connection: Connection, uuid: str) -> session_rows.SessionRow:
+    """Return a session.
+
+    Raises:
+        NotFoundError: There is none with this id.
+    """
     row = session_rows.find(connection, uuid.strip().lower())
     if row is None:
         raise NotFoundError(

@@ -1,0 +1,1 @@
+"""Conversations: stored as they come, found, restored and summarised (seed 004)."""
