@@ -16,7 +16,13 @@ from kmem_desktop.services.importing import ImportingService
 from kmem_desktop.services.knowledge import KnowledgeService
 from kmem_desktop.services.listing import ListingService
 from kmem_desktop.services.maintenance import MaintenanceService
-from kmem_desktop.services.sessions import SessionService
+from kmem_desktop.services.models.service import ModelService
+from kmem_desktop.services.retrieval.absence import AbsenceService
+from kmem_desktop.services.retrieval.retrieval_tests import RetrievalTestService
+from kmem_desktop.services.rules.service import RuleServices
+from kmem_desktop.services.sessions.exchanges import SessionService
+from kmem_desktop.services.sessions.recall import SessionRecall
+from kmem_desktop.services.sessions.saving import KnowledgeSaving
 from kmem_desktop.store.database import Database
 
 
@@ -31,10 +37,16 @@ class Services:
     history: HistoryService
     listing: ListingService
     importing: ImportingService
+    rules: RuleServices
     sessions: SessionService
+    recall: SessionRecall
+    saving: KnowledgeSaving
     embedding: EmbeddingService
     maintenance: MaintenanceService
+    models: ModelService
     activity: ActivityService
+    absence: AbsenceService
+    retrieval_tests: RetrievalTestService
 
 
 @asynccontextmanager
@@ -47,10 +59,18 @@ async def opened_services(paths: Paths) -> AsyncIterator[Services]:
     share_heaps()
     async with Database.opened(paths.database) as database:
         feed = ChangeFeed()
-        model = EmbeddedModel(resource_path("embedding"))
-        embedding = EmbeddingService(database, feed, model)
+        bundled = EmbeddedModel(resource_path("embedding"))
+        models = ModelService(database, paths.settings)
+        chosen = models.embedding_model()
+        embedding = EmbeddingService(
+            database, feed, chosen or bundled, (bundled,) if chosen else ()
+        )
+        models.on_embedding_model = lambda model: embedding.switch_to(model or bundled)
         embedding.start()
         sessions = SessionService(database, feed, embedding)
+        rules = RuleServices(database, feed, embedding, models.detect)
+        retrieval_tests = RetrievalTestService(database, embedding, sessions)
+        retrieval_tests.start()
         try:
             yield Services(
                 paths=paths,
@@ -60,11 +80,20 @@ async def opened_services(paths: Paths) -> AsyncIterator[Services]:
                 history=HistoryService(database, feed),
                 listing=ListingService(database, embedding),
                 importing=ImportingService(database, feed),
+                rules=rules,
                 sessions=sessions,
+                recall=SessionRecall(database, feed, embedding, sessions, models.chat),
+                saving=KnowledgeSaving(database, feed),
                 embedding=embedding,
                 maintenance=MaintenanceService(database, embedding),
+                models=models,
                 activity=ActivityService(),
+                absence=AbsenceService(database, embedding, sessions),
+                retrieval_tests=retrieval_tests,
             )
         finally:
+            await rules.stop()
+            await retrieval_tests.stop()
             await sessions.settle()
+            await models.stop()
             await embedding.stop()

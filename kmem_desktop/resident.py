@@ -63,11 +63,14 @@ class Resident:
             StoreError: The socket could not be made.
         """
         await self._listener.listen(self._residence.address)
+        self._services.maintenance.start()
+        self._services.rules.start()
         log.info("Serving %s", self._services.paths.database)
 
     async def stop(self) -> None:
         """Let the calls in flight finish and close every connection."""
         self._listener.stop_listening()
+        await self._services.maintenance.stop()
         await self._connections.stop()
         log.info("Stopped serving %s", self._services.paths.database)
 

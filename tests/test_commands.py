@@ -3,6 +3,8 @@
 import json
 import os
 import pty
+import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,7 +20,7 @@ from kmem_desktop.config import Paths, paths
 from kmem_desktop.domain.changes import Origin, OriginKind
 from kmem_desktop.domain.graph import Entity
 from kmem_desktop.domain.knowledge import KnowledgeDraft
-from tests.end_to_end.programs import Memory, clean_environment
+from tests.end_to_end.programs import Memory, clean_environment, entity
 from tests.server.corpora import corpora
 
 ORIGIN = Origin(OriginKind.CLIENT, "Test")
@@ -304,3 +306,38 @@ def test_the_bridge_program_starts_without_qt_and_mcp() -> None:
 def with_root(code: str) -> str:
     root = Path(__file__).parents[1]
     return f"import sys; sys.path.insert(0, {str(root)!r}); {code}"
+
+
+async def test_maintain_gives_space_back_and_says_how_much(memory: Memory) -> None:
+    await store(memory, "Zebras are handled by the stripe service, since they are not horses.")
+    done = memory.run("maintain")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.fullmatch(
+        r"The memory took \d+\.\d MB and takes \d+\.\d MB now \(\d+\.\d s\)\.\n", done.stdout
+    )
+    told = json.loads(memory.run("maintain", "--json").stdout)
+    assert set(told) == {"before_bytes", "after_bytes", "took_s", "waits_for_others"}
+    assert "1 of 1" in memory.run("search", "zebra").stdout
+
+
+def test_maintain_works_beside_a_running_resident(memory: Memory) -> None:
+    client = memory.client()
+    client.call("create_entities", entity("Ada"))
+    done = memory.run("maintain")
+    assert done.returncode == 0
+    assert "Ada" in str(client.call("open_nodes", {"names": ["Ada"]}))
+    client.call("create_entities", entity("Bob"))
+    assert "Bob" in str(client.call("open_nodes", {"names": ["Bob"]}))
+
+
+async def test_maintain_leaves_a_damaged_memory_as_it_is(memory: Memory) -> None:
+    await store(memory, "Zebras are handled by the stripe service, since they are not horses.")
+    connection = sqlite3.connect(memory.database)
+    connection.execute("DROP TRIGGER documents_after_update")
+    connection.execute("UPDATE documents SET body = 'rotten'")
+    connection.commit()
+    connection.close()
+    done = memory.run("maintain")
+    assert done.returncode == 1
+    assert "The memory is damaged" in done.stderr
+    assert "Nothing was changed" in done.stderr

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -81,3 +82,14 @@ def test_every_test_names_a_behaviour() -> None:
             and node.name.count("_") < 3
         ]
     assert names == []
+
+
+def test_every_folder_is_installed() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    listed = settings["tool"]["setuptools"]["packages"]
+    folders = {"kmem_desktop." + ".".join(p.parent.relative_to(PACKAGE).parts) for p in MODULES}
+    resources = {
+        f"kmem_desktop.resources.{p.name}" for p in (ROOT / "resources").iterdir() if p.is_dir()
+    }
+    expected = {name.rstrip(".") for name in folders} | resources | {"kmem_desktop.resources"}
+    assert sorted(listed) == sorted(expected)

@@ -7,7 +7,17 @@ from importlib.metadata import version
 from typing import Any
 
 from kmem_desktop.address import chosen_database
-from kmem_desktop.commands import health, importing, searching, serving
+from kmem_desktop.commands import (
+    health,
+    importing,
+    maintenance,
+    models,
+    rules,
+    searching,
+    serving,
+    sessions,
+    testing,
+)
 from kmem_desktop.commands.adding import Action
 from kmem_desktop.commands.printing import print_error
 from kmem_desktop.config import paths
@@ -48,7 +58,17 @@ def _parser() -> argparse.ArgumentParser:
         command.set_defaults(run=action)
         return command
 
-    for module in (serving, searching, importing, health):
+    for module in (
+        serving,
+        searching,
+        sessions,
+        rules,
+        testing,
+        importing,
+        models,
+        health,
+        maintenance,
+    ):
         module.add_commands(add)
     return parser
 

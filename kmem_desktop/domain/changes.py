@@ -15,6 +15,7 @@ class Noun(StrEnum):
     OBSERVATION = "observation"
     RELATION = "relation"
     TURN = "turn"
+    DIRECTIVE = "directive"
 
 
 class OriginKind(StrEnum):

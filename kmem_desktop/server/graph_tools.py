@@ -30,7 +30,7 @@ MOST_SENTENCES = 50
 
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": _TEXT}
-_CURSOR = {"type": "string", "description": "where the last answer stopped"}
+_CURSOR = {"type": "string"}
 
 
 def _object(required: Mapping[str, Any], **optional: Any) -> dict[str, Any]:

@@ -4,15 +4,22 @@ import dataclasses
 from functools import cache
 
 from kmem_desktop.errors import InvalidInputError
-from kmem_desktop.server import graph_tools, knowledge_tools, session_tools
+from kmem_desktop.server import (
+    graph_tools,
+    knowledge_tools,
+    recall_tools,
+    rules_tools,
+    session_tools,
+)
 from kmem_desktop.server.tool import Tool
 
 PROFILES: dict[str, tuple[Tool, ...]] = {
     "graph": graph_tools.TOOLS,
     "knowledge": knowledge_tools.TOOLS,
-    "sessions": session_tools.TOOLS,
+    "rules": rules_tools.TOOLS,
+    "sessions": (*recall_tools.TOOLS, *session_tools.TOOLS),
 }
-DEFAULT_PROFILES = ("graph", "knowledge", "sessions")
+DEFAULT_PROFILES = ("graph", "knowledge", "rules", "sessions")
 DROP_IN = ("graph",)
 """Alone, the graph's tools stand in for the reference server: with its output schemas."""
 

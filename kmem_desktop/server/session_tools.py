@@ -6,9 +6,10 @@ from typing import Any
 from kmem_desktop.domain.found import ENTRY_SEARCH_LIMIT, Entry, EntryQuery
 from kmem_desktop.domain.sessions import TURN_BATCH, Role, TurnDraft
 from kmem_desktop.errors import InvalidInputError
-from kmem_desktop.server.knowledge_tools import QUOTED
+from kmem_desktop.server.absence_json import absence_json
+from kmem_desktop.server.knowledge_tools import EXPECTED, QUOTED
 from kmem_desktop.server.tool import ADDS, READ_ONLY, Answer, Arguments, Caller, Tool
-from kmem_desktop.services.sessions import ENTRY_TYPES, SessionDraft
+from kmem_desktop.services.sessions.exchanges import ENTRY_TYPES, SessionDraft
 
 RESULT_SIZE = 38_000
 """An answer has at most this many characters of JSON; longer texts in it are cut."""
@@ -41,8 +42,11 @@ async def search_knowledge(caller: Caller, arguments: Arguments) -> Answer:
     )
     entries, total = await caller.services.sessions.search(query, caller.origin.name)
     results = [entry_json(entry, explain=explain) for entry in entries]
-    _fit(results)
-    return _answer({"results": results, "total": total, "query": arguments["query"]}, quoted=True)
+    value: dict[str, Any] = {"results": results, "total": total, "query": arguments["query"]}
+    if expected := arguments.get("why_not"):
+        value["why_not"] = absence_json(await caller.services.absence.why_not(query, expected))
+    _fit(results, len(json.dumps(value.get("why_not", ""), ensure_ascii=False)))
+    return _answer(value, quoted=bool(results or expected))
 
 
 def entry_json(entry: Entry, *, explain: bool) -> dict[str, Any]:
@@ -72,12 +76,12 @@ def entry_json(entry: Entry, *, explain: bool) -> dict[str, Any]:
     return value
 
 
-def _fit(results: list[dict[str, Any]]) -> None:
+def _fit(results: list[dict[str, Any]], other_size: int) -> None:
     """Cut the longest contents until the answer, which goes out twice, fits."""
-    size = 2 * len(json.dumps(results, ensure_ascii=False))
-    if size <= RESULT_SIZE:
+    room = RESULT_SIZE - 2 * other_size
+    if 2 * len(json.dumps(results, ensure_ascii=False)) <= room:
         return
-    share = max(200, (RESULT_SIZE // 2 - 500 * len(results)) // (2 * len(results)))
+    share = max(200, (room // 2 - 500 * len(results)) // (2 * len(results)))
     for result in results:
         if len(result["content"]) > share:
             result["content"] = f"{result['content'][:share]}…"
@@ -111,7 +115,7 @@ def _turns(arguments: Arguments) -> list[TurnDraft]:
 
 def _answer(value: dict[str, Any], *, quoted: bool = False) -> Answer:
     texts = [json.dumps(value, ensure_ascii=False)]
-    if quoted and value.get("results"):
+    if quoted:
         texts.append(QUOTED)
     return Answer(value, tuple(texts))
 
@@ -174,6 +178,7 @@ TOOLS: tuple[Tool, ...] = (
                 "tags": {"type": "array", "items": _TEXT},
                 "min_relevance": {"type": "number", "minimum": 0, "maximum": 1},
                 "explain": {"type": "boolean"},
+                "why_not": {"type": "string", "description": EXPECTED},
             },
             "required": ["query"],
         },

@@ -4,7 +4,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
@@ -18,6 +18,13 @@ Arguments = Mapping[str, Any]
 RESULT_SIZE = 40_000
 """An answer has at most this many characters, its text and its structure together."""
 
+ASSUMED = {
+    "readOnlyHint": False,
+    "destructiveHint": True,
+    "idempotentHint": False,
+    "openWorldHint": True,
+}
+"""What the protocol assumes of a tool that does not say."""
 READ_ONLY = {
     "readOnlyHint": True,
     "destructiveHint": False,
@@ -68,6 +75,12 @@ class Answer:
     meta: Mapping[str, Any] | None = None
 
 
+def wire_cost(value: dict[str, Any]) -> int:
+    """Return what a value adds to an answer: it goes out as structure, and as JSON in a text."""
+    text = json.dumps(value, ensure_ascii=False)
+    return len(text) + len(json.dumps(text, ensure_ascii=False))
+
+
 ToolCall = Callable[[Caller, Arguments], Awaitable[Answer]]
 ErrorFormat = Callable[[str, KmemError], Answer]
 
@@ -107,6 +120,19 @@ class Tool:
     format_error: ErrorFormat = error_answer
 
     @cached_property
+    def listed_schema(self) -> Mapping[str, Any]:
+        """The schema without limits and defaults: each client would pay for them at each start."""
+        return cast("Mapping[str, Any]", _short(self.input_schema))
+
+    @cached_property
+    def listed_annotations(self) -> Mapping[str, bool]:
+        """The hints that say something: not what the protocol assumes, nor how reading destroys."""
+        told = {n: v for n, v in self.annotations.items() if v is not ASSUMED[n]}
+        if told.get("readOnlyHint"):
+            told = {n: v for n, v in told.items() if n in ("readOnlyHint", "openWorldHint")}
+        return told
+
+    @cached_property
     def _validator(self) -> Draft202012Validator:
         return Draft202012Validator(self.input_schema)
 
@@ -127,6 +153,27 @@ class Tool:
         if errors:
             message = " ".join(error["message"] for error in errors[:8])
             raise InvalidInputError(message, details={"errors": errors[:20]})
+
+
+_UNLISTED = {
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "maxItems",
+    "minItems",
+    "default",
+}
+
+
+def _short(schema: Any) -> Any:
+    if isinstance(schema, Mapping):
+        return {
+            name: _short(part)
+            for name, part in schema.items()
+            if name not in _UNLISTED or isinstance(part, Mapping)
+        }
+    return schema
 
 
 def leaves(problems: Iterator[ValidationError]) -> Iterator[ValidationError]:

@@ -205,13 +205,17 @@ async def _in_time(answer: Awaitable[Answer]) -> Answer:
 
 
 def _listed(tool: Tool) -> types.Tool:
+    """Return a tool's face: whole where it stands in for the reference server's, else short."""
+    is_drop_in = tool.output_schema is not None
+    schema = tool.input_schema if is_drop_in else tool.listed_schema
+    hints = tool.annotations if is_drop_in else tool.listed_annotations
     return types.Tool(
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=dict(tool.input_schema),
+        input_schema=dict(schema),
         output_schema=dict(tool.output_schema) if tool.output_schema else None,
-        annotations=types.ToolAnnotations.model_validate(dict(tool.annotations)),
+        annotations=types.ToolAnnotations.model_validate(dict(hints)),
     )
 
 

@@ -26,6 +26,7 @@ from kmem_desktop.store.connection import (
     require_safe_sqlite,
     translated_errors,
 )
+from kmem_desktop.store.rules.tables import m006_rules
 
 APPLICATION_ID = 0x6B6D656D  # "kmem"
 
@@ -226,7 +227,103 @@ def m002_sessions_and_vectors(connection: Connection) -> None:
     )
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_initial, m002_sessions_and_vectors)
+def m003_packed_history_and_model_scale(connection: Connection) -> None:
+    """Old history in compressed packs; which model's vectors serve, and how they are scaled."""
+    connection.execute(
+        """
+        -- Some hundred changes, first to last, that no longer stand in `history`.
+        CREATE TABLE history_packs (
+            first_id INTEGER PRIMARY KEY,
+            last_id INTEGER NOT NULL,
+            keys BLOB NOT NULL,                   -- 4 bytes for each item and batch in it
+            packed BLOB NOT NULL                  -- see store/history_packs.py
+        ) STRICT;
+
+        ALTER TABLE embedding_models ADD COLUMN scale REAL;
+        ALTER TABLE embedding_models ADD COLUMN is_serving INTEGER NOT NULL DEFAULT 0;
+        -- Until now there was one model, and this was its scale.
+        UPDATE embedding_models SET scale = 508.0;
+        UPDATE embedding_models SET is_serving = 1
+            WHERE id = (SELECT min(id) FROM embedding_models);
+        """
+    )
+
+
+def m004_retrieval_tests(connection: Connection) -> None:
+    """Questions that must find an item, and what came of asking them."""
+    connection.execute(
+        """
+        CREATE TABLE retrieval_tests (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            uuid TEXT NOT NULL UNIQUE,
+            question TEXT NOT NULL,
+            scope TEXT NOT NULL,                  -- empty for everything
+            item_uuid TEXT NOT NULL,              -- of any noun; it may have been deleted since
+            among_first INTEGER NOT NULL CHECK (among_first BETWEEN 1 AND 50),
+            created_at TEXT NOT NULL,
+            UNIQUE (question, scope, item_uuid)
+        ) STRICT;
+
+        -- One row for each stretch of runs that came out the same.
+        CREATE TABLE retrieval_test_results (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            test_id INTEGER NOT NULL REFERENCES retrieval_tests (id) ON DELETE CASCADE,
+            is_found INTEGER NOT NULL,
+            place INTEGER,                        -- NULL where it was nowhere
+            first_at TEXT NOT NULL,
+            last_at TEXT NOT NULL,
+            program TEXT NOT NULL,                -- the version of kmem that ran it last
+            model TEXT NOT NULL,                  -- whose vectors served then; empty for none
+            is_told INTEGER NOT NULL              -- whether a person was told that it turned red
+        ) STRICT;
+        CREATE INDEX retrieval_test_results_by_test ON retrieval_test_results (test_id, id);
+        """
+    )
+
+
+def m005_outgoing(connection: Connection) -> None:
+    """What left the computer to whom, by minute, never the text."""
+    connection.execute(
+        """
+        CREATE TABLE outgoing (
+            minute TEXT NOT NULL,
+            host TEXT NOT NULL,
+            purpose TEXT NOT NULL,
+            provider TEXT NOT NULL,
+            model TEXT NOT NULL,
+            calls INTEGER NOT NULL,
+            characters INTEGER NOT NULL,
+            tokens INTEGER NOT NULL,
+            PRIMARY KEY (minute, host, purpose, provider, model)
+        ) STRICT, WITHOUT ROWID;
+        """
+    )
+
+
+def m007_knowledge_links(connection: Connection) -> None:
+    """Which knowledge refers to which entries (seed 004, related_to)."""
+    connection.execute(
+        """
+        CREATE TABLE knowledge_links (
+            knowledge_id INTEGER NOT NULL REFERENCES knowledge (id) ON DELETE CASCADE,
+            document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+            kind TEXT NOT NULL,
+            PRIMARY KEY (knowledge_id, document_id, kind)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX knowledge_links_by_document ON knowledge_links (document_id);
+        """
+    )
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    m001_initial,
+    m002_sessions_and_vectors,
+    m003_packed_history_and_model_scale,
+    m004_retrieval_tests,
+    m005_outgoing,
+    m006_rules,
+    m007_knowledge_links,
+)
 NEWEST_VERSION = len(MIGRATIONS)
 
 

@@ -2,12 +2,24 @@
 
 import sys
 
+from tests.benchmarks.embedding import embedding
 from tests.benchmarks.measures import BENCHMARKS as SPEED
 from tests.benchmarks.measures import machine
 from tests.benchmarks.quality import quality
+from tests.benchmarks.rule_queries import rule_queries
+from tests.benchmarks.rules import rules
 from tests.benchmarks.scale import million, scale
+from tests.benchmarks.space import space
 
-BENCHMARKS = {**SPEED, "scale": scale, "quality": quality}
+BENCHMARKS = {
+    **SPEED,
+    "scale": scale,
+    "embedding": embedding,
+    "space": space,
+    "quality": quality,
+    "rules": rules,
+    "rule-queries": rule_queries,
+}
 ON_DEMAND = {"million": million}
 """Run only when they are named."""
 

@@ -24,7 +24,7 @@ from kmem_desktop.domain.changes import Origin, OriginKind
 from kmem_desktop.domain.found import EntryQuery
 from kmem_desktop.domain.sessions import TurnDraft
 from kmem_desktop.search.query import parse
-from kmem_desktop.services.sessions import SessionDraft
+from kmem_desktop.services.sessions.exchanges import SessionDraft
 from tests.benchmarks.measures import Measure
 from tests.server.corpora import corpora
 
@@ -181,8 +181,8 @@ async def _cranfield(folder: Path) -> list[Measure]:
         for query in queries:
             entries, _ = await services.sessions.search(EntryQuery(query["text"], limit=10), "b")
             ranking = [(entry.metadata or {})["id"] for entry in entries]
-            hybrid += _ndcg(ranking, grades[query["id"]])
-            plain += _ndcg(plain_search(query["text"]), grades[query["id"]])
+            hybrid += ndcg(ranking, grades[query["id"]])
+            plain += ndcg(plain_search(query["text"]), grades[query["id"]])
     return [
         Measure("Cranfield, words and meaning", f"nDCG@10 {hybrid / len(queries):.3f}", "", "0.43"),
         Measure("Cranfield, plain FTS5", f"nDCG@10 {plain / len(queries):.3f}", "", ""),
@@ -194,7 +194,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines if line.strip()]
 
 
-def _ndcg(ranking: Sequence[str], grades: dict[str, int], depth: int = 10) -> float:
+def ndcg(ranking: Sequence[str], grades: dict[str, int], depth: int = 10) -> float:
     def gain(values: Sequence[int]) -> float:
         return math.fsum(
             (2**value - 1) / math.log2(place + 2) for place, value in enumerate(values)

@@ -33,10 +33,13 @@ from kmem_desktop.errors import DamagedStoreError
 from kmem_desktop.gui.application import apply_theme, create_application
 from kmem_desktop.gui.main_window import MainWindow
 from kmem_desktop.gui.pages.list_page import ListPage
+from kmem_desktop.gui.pages.retrieval_tests_page import RetrievalTestsPage
 from kmem_desktop.gui.theme import Theme
 from kmem_desktop.gui.theme import build_theme as ordinary_theme
 from kmem_desktop.gui.trouble import TroubleWindow, trouble_of
+from kmem_desktop.services.listing import View
 from kmem_desktop.services.startup import StartupService
+from tests.gui.rule_scenes import empty_rule_pictures, rule_pictures
 from tests.gui.shopfront import ENTITIES, KNOWLEDGE, MEMORY_FILE, RELATIONS
 
 QUERY = "why did we move off redis"
@@ -234,6 +237,86 @@ async def other_pictures(
     trouble.close()
 
 
+async def testing_pictures(gallery: Gallery, window: MainWindow, services: Services) -> None:
+    """Why something was not found, and the tests: none, some, red ones, one without its item."""
+    page = list_page(window, "search")
+    window.show_page("tests")
+    await gallery.take("tests-empty", window)
+    window.show_page("search")
+    page.field.edit.setText(QUERY)
+    await gallery.settle()
+    page.ask_why_not()
+    await gallery.take("why-not-pick", window)
+    window.why_not.field.edit.setText("retry jitter")
+    await gallery.settle()
+    window.why_not.list.choose_current()
+    await gallery.take("why-not", window, (1, 2))
+    gallery.look("dark")
+    await gallery.take("why-not-dark", window)
+    gallery.look("light")
+    window.why_not.dismiss()
+    page.list.setFocus()
+    page.list.move(1)
+    await gallery.settle()
+    page.keep_as_test()
+    await gallery.take("test-kept", window)
+    window.notice.hide()
+    tests = services.retrieval_tests
+    listing = await services.listing.show(View())
+    uuids = {row.title: row.id for row in await services.listing.rows(listing, list(listing.ids))}
+    for question, title, among_first in (
+        ("which stores may we add", "Do not add a new data store without a decision record", 5),
+        ("where do jobs live now", "Queue moved from Redis to PostgreSQL", 5),
+        ("how are prices stored", "Prices are integers in the smallest unit", 1),
+        ("who leads the platform team", "Maja", 5),
+        ("what happens to a slow outside call", "Retry with jitter for every outside call", 3),
+        ("in which language do we write commit messages and answer", "Tests speak in sentences", 5),
+    ):
+        await tests.add(question, uuids[title], among_first=among_first)
+    forgotten = uuids["Money formatting per locale by Babel"]
+    await tests.add("how do we format money", forgotten)
+    await services.knowledge.delete(forgotten, Origin(OriginKind.WINDOW, "You"))
+    connection = apsw.Connection(str(services.paths.database))
+    connection.execute(
+        "INSERT INTO retrieval_test_results (test_id, is_found, place, first_at, last_at, program,"
+        " model, is_told) SELECT test_id, 0, 9, first_at, last_at, program, model, 0"
+        " FROM retrieval_test_results WHERE test_id = 3"
+    )
+    connection.close()
+    window.show_page("tests")
+    await gallery.settle()
+    window.test_watch.look()
+    await gallery.take("tests", window, (1, 2))
+    gallery.look("dark")
+    await gallery.take("tests-dark", window, (1, 2))
+    gallery.look("light")
+    window.notice.hide()
+    tests_page = window.pages["tests"]
+    assert isinstance(tests_page, RetrievalTestsPage)
+    tests_page.list.selectRow(2)
+    await gallery.take("test-without-item", window)
+    tests_page.list.selectRow(0)
+    tests_page.ask_why_not()
+    await gallery.take("why-not-of-a-test", window)
+    window.why_not.dismiss()
+    tests_page.question.setText("how long do we keep backups")
+    tests_page.choose_button.click()
+    await gallery.take("test-choose", window)
+    window.why_not.dismiss()
+    tests_page.question.clear()
+    window.resize(800, 600)
+    await gallery.take("tests-800", window)
+    window.resize(1280, 800)
+    gallery.look("light", 200)
+    await gallery.take("tests-200-percent", window)
+    tests_page.ask_why_not()
+    await gallery.take("why-not-200-percent", window)
+    window.why_not.dismiss()
+    gallery.look("light")
+    window.show_page("search")
+    page.field.edit.setText("")
+
+
 async def size_pictures(gallery: Gallery, window: MainWindow) -> None:
     page = list_page(window, "search")
     page.field.edit.setText(QUERY)
@@ -282,13 +365,16 @@ async def main(out: Path) -> None:
             gallery = Gallery(out, settings)
             gallery.look("light")
             await gallery.take("empty", window)
+            await empty_rule_pictures(gallery, window)
         async with window_on(folder, "shopfront.db", filled=True) as (window, settings, services):
             gallery = Gallery(out, settings)
             gallery.look("light")
             await search_pictures(gallery, window)
             await detail_pictures(gallery, window)
             await other_pictures(gallery, window, services, folder)
+            await testing_pictures(gallery, window, services)
             await size_pictures(gallery, window)
+            await rule_pictures(gallery, window, services, folder)
             await contrast_pictures(gallery, window)
 
 

@@ -13,7 +13,8 @@ from kmem_desktop.server.profiles import (
     profile_names,
     tools_of,
 )
-from tests.server.clients import both_eras, in_memory
+from kmem_desktop.server.tool import ASSUMED
+from tests.server.clients import both_eras, error_of, in_memory
 from tests.server.corpora import golden_tools
 
 REFERENCE_SIZE = 10_750
@@ -21,10 +22,11 @@ LARGEST_TOOL = 700
 # The seeds give these so many fields, each with its limits.
 LARGER_TOOLS = {
     "memory_storeKnowledge": 1_020,
-    "memory_searchKnowledge": 760,
+    "memory_searchKnowledge": 810,
     "memory_updateKnowledge": 760,
     "add_exchange": 740,
-    "search_knowledge": 780,
+    "search_knowledge": 850,
+    "memory_rules_query_directives": 810,
 }
 NAME = re.compile(r"^[a-zA-Z0-9_]{1,40}$")
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
@@ -60,14 +62,26 @@ async def test_every_client_accepts_the_listed_names(services: Services, era: st
 
 
 @both_eras
-async def test_every_tool_has_a_title_a_description_and_every_hint(
+async def test_every_tool_has_a_title_a_description_and_its_hints(
     services: Services, era: str
 ) -> None:
+    known = {tool.name: tool for tools in PROFILES.values() for tool in tools}
     for tool in await listed(services, era, "all"):
         assert tool["title"]
         assert tool["description"]
-        assert all(isinstance(tool["annotations"][hint], bool) for hint in HINTS), tool["name"]
         assert tool["inputSchema"]["type"] == "object"
+        whole = known[tool["name"]].annotations
+        assert sorted(whole) == sorted(HINTS)
+        told = {**ASSUMED, **tool["annotations"]}
+        wrong = {hint for hint in HINTS if told[hint] is not whole[hint]}
+        # What is only read is not destroyed, and reading again changes nothing.
+        assert wrong <= ({"destructiveHint", "idempotentHint"} if told["readOnlyHint"] else set())
+
+
+async def test_limits_are_checked_although_they_are_not_listed(services: Services) -> None:
+    async with in_memory(services) as client:
+        error = error_of(await client.call_tool("memory_searchKnowledge", {"query": "a" * 501}))
+    assert "query must be at most 500 characters" in error["message"]
 
 
 async def test_the_default_profile_costs_no_more_than_the_reference_server_alone(

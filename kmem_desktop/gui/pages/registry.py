@@ -9,8 +9,10 @@ from kmem_desktop.gui.pages.connections_page import ConnectionsPage
 from kmem_desktop.gui.pages.import_page import ImportPage
 from kmem_desktop.gui.pages.noun_pages import GraphPage, KnowledgePage
 from kmem_desktop.gui.pages.page import Page
+from kmem_desktop.gui.pages.retrieval_tests_page import RetrievalTestsPage
 from kmem_desktop.gui.pages.search_page import SearchPage
 from kmem_desktop.gui.pages.settings_page import SettingsPage
+from kmem_desktop.gui.rules.rules_page import RulesPage
 
 THIS_COMPUTER = "This computer"
 
@@ -40,8 +42,10 @@ PAGES = (
     PageEntry("search", "Search", "search", SearchPage),
     PageEntry("knowledge", "Knowledge", "bookmark", KnowledgePage),
     PageEntry("graph", "Graph", "graph", GraphPage),
+    PageEntry("rules", "Rules", "rules", RulesPage),
     PageEntry("activity", "Activity", "activity", ActivityPage, THIS_COMPUTER),
     PageEntry("connections", "Connections", "plug", ConnectionsPage, THIS_COMPUTER),
     PageEntry("settings", "Settings", "settings", SettingsPage, THIS_COMPUTER),
     PageEntry("import", "Import", "import", ImportPage, in_rail=False),
+    PageEntry("tests", "Retrieval tests", "check", RetrievalTestsPage, in_rail=False),
 )

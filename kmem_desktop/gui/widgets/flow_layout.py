@@ -51,6 +51,8 @@ class FlowLayout(QLayout):
     def _arrange(self, rect: QRect, *, apply: bool) -> int:
         x, y, line_height = rect.x(), rect.y(), 0
         for item in self._items:
+            if item.isEmpty():  # a hidden widget takes no gap either
+                continue
             size = item.sizeHint()
             if x > rect.x() and x + size.width() > rect.right() + 1:
                 x, y = rect.x(), y + line_height + self._gap

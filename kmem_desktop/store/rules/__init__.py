@@ -1,0 +1,1 @@
+"""Rows of rules: documents, sections, directives, their folders and relations."""

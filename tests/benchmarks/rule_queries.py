@@ -1,0 +1,148 @@
+"""Directives for tasks through the services: what is found, how many tokens it takes, how fast.
+
+The documents of the development half are imported as they are. Directives outside the labelled pool
+are passed over when ranks are compared: nobody has said whether they help.
+"""
+
+import asyncio
+import json
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from _pytest.outcomes import Skipped
+
+from kmem_desktop.bootstrap import Services, opened_services
+from kmem_desktop.config import paths
+from kmem_desktop.domain.changes import Origin, OriginKind
+from kmem_desktop.domain.rule_library import RuleAnswer, RuleQuery, SubmittedDocument
+from kmem_desktop.text import normalise_title
+from tests.benchmarks.measures import Measure, percentile, spread
+from tests.benchmarks.quality import ndcg as ndcg_of
+from tests.benchmarks.texts import run
+from tests.server.corpora import corpora
+
+YOU = Origin(OriginKind.COMMAND_LINE, "Benchmark")
+MANY = 10_000
+ASKED = 150
+AT_ONCE = 10
+
+
+def rule_queries() -> list[Measure]:
+    """Measure what a task is handed, and how fast among 10,000 directives."""
+    try:
+        folder = corpora()
+    except Skipped as reason:
+        return [Measure(f"not measured: {reason}", "", "", "")]
+    return asyncio.run(_measured(folder))
+
+
+async def _measured(folder: Path) -> list[Measure]:
+    pool = _lines(folder / "directives" / "directives-dev.jsonl")
+    tasks = _lines(folder / "directives" / "relevance-dev.jsonl")
+    with tempfile.TemporaryDirectory() as place:
+        async with opened_services(paths(str(Path(place) / "kmem.db"))) as services:
+            await _import(services, sorted({str(folder / "rules" / d["doc"]) for d in pool}))
+            quality = await _quality(services, pool, tasks)
+    with tempfile.TemporaryDirectory() as place:
+        async with opened_services(paths(str(Path(place) / "kmem.db"))) as services:
+            files = sorted((folder / "rules" / "real").iterdir())
+            started = time.perf_counter()
+            await _import(services, [str(file) for file in files])
+            imported_s = time.perf_counter() - started
+            speed = await _speed(services, tasks)
+    return [
+        *quality,
+        Measure(f"{len(files)} documents read and embedded", f"{imported_s:.1f} s"),
+        *speed,
+    ]
+
+
+async def _import(services: Services, files: Sequence[str]) -> None:
+    report = await services.rules.ingestion.upsert([SubmittedDocument(f) for f in files], YOU)
+    assert not report.errors, report.errors
+    await services.embedding.settled()
+    services.rules.relations.start()
+    await services.rules.relations.settled()
+
+
+async def _quality(
+    services: Services, pool: list[dict[str, Any]], tasks: list[dict[str, Any]]
+) -> list[Measure]:
+    id_of = {(Path(d["doc"]).name, _words(d["text"])): d["id"] for d in pool}
+    ndcg, tokens, shares, shown = [], [], [], []
+    for task in tasks:
+        answer = await services.rules.queries.query(
+            RuleQuery(task["task"], max_items=50, token_budget=20_000)
+        )
+        ranking = [
+            i for each in answer.ranked if (i := id_of.get(_key(each.path, each.directive.text)))
+        ]
+        ndcg.append(ndcg_of(ranking, task["grades"]))
+        usual: RuleAnswer = await services.rules.queries.query(RuleQuery(task["task"]))
+        tokens.append(usual.tokens)
+        shares.append(usual.tokens / usual.source_tokens)
+        shown.append(usual.selected)
+    return [
+        Measure(
+            f"directives for {len(tasks)} tasks", f"nDCG@10 {statistics.mean(ndcg):.3f}", "", "0.80"
+        ),
+        Measure(
+            "a block at the default budget",
+            f"{statistics.mean(tokens):.0f} tokens, {statistics.mean(shown):.1f} directives",
+            f"{statistics.mean(shares):.1%} of the files",
+            "15 %",
+        ),
+    ]
+
+
+async def _speed(services: Services, tasks: list[dict[str, Any]]) -> list[Measure]:
+    chance = random.Random(3)
+    answer = await services.rules.queries.query(RuleQuery("warm up"))
+    more = [f"- You SHOULD {run(chance, 14)} {number}." for number in range(MANY - answer.searched)]
+    files = [
+        SubmittedDocument(
+            f"more/{n}.md", f"# Rules {n}\n\n" + "\n".join(more[n * 100 : n * 100 + 100])
+        )
+        for n in range(len(more) // 100 + 1)
+    ]
+    await services.rules.ingestion.upsert(files, YOU)
+    await services.embedding.settled()
+    await services.rules.relations.settled()
+    times = []
+    for number in range(ASKED):
+        query = RuleQuery(f"{tasks[number % len(tasks)]['task']} ({number})")
+        started = time.perf_counter()
+        answer = await services.rules.queries.query(query)
+        times.append(time.perf_counter() - started)
+    together = []
+    for round_number in range(10):
+        queries = [RuleQuery(f"{t['task']} [{round_number}]") for t in tasks[:AT_ONCE]]
+        started = time.perf_counter()
+        await asyncio.gather(*(services.rules.queries.query(query) for query in queries))
+        together.append(time.perf_counter() - started)
+    return [
+        Measure(f"a query among {answer.searched:,} directives", spread(times), "", "p95 20 ms"),
+        Measure(
+            f"{AT_ONCE} queries at once, the last of them",
+            f"p95 {percentile(together, 0.95) * 1000:.0f} ms",
+            "",
+            "200 ms",
+        ),
+    ]
+
+
+def _key(path: str, text: str) -> tuple[str, str]:
+    return Path(path).name, _words(text)
+
+
+def _words(text: str) -> str:
+    return "".join(c for c in normalise_title(text) if c.isalnum())
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
