@@ -67,7 +67,7 @@ async def opened_services(paths: Paths) -> AsyncIterator[Services]:
         )
         models.on_embedding_model = lambda model: embedding.switch_to(model or bundled)
         embedding.start()
-        sessions = SessionService(database, feed, embedding)
+        sessions = SessionService(database, feed, embedding, models)
         rules = RuleServices(database, feed, embedding, models.detect)
         retrieval_tests = RetrievalTestService(database, embedding, sessions)
         retrieval_tests.start()
@@ -75,7 +75,7 @@ async def opened_services(paths: Paths) -> AsyncIterator[Services]:
             yield Services(
                 paths=paths,
                 feed=feed,
-                knowledge=KnowledgeService(database, feed, embedding),
+                knowledge=KnowledgeService(database, feed, embedding, models),
                 graph=GraphService(database, feed, embedding),
                 history=HistoryService(database, feed),
                 listing=ListingService(database, embedding),

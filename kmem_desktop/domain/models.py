@@ -15,6 +15,7 @@ class Purpose(StrEnum):
     CHAT = "chat"
     EMBEDDINGS = "embeddings"
     DETECTION = "detection"
+    RERANKING = "reranking"
 
 
 class ProgramKind(StrEnum):

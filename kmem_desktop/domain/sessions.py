@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from kmem_desktop.domain.knowledge import Category
+
 TURN_BATCH = 500
 """At most this many turns in one call."""
 TURN_LENGTH = 1_000_000
@@ -286,3 +288,61 @@ class ImportedTurn:
     text: str
     at: datetime | None = None
     metadata: Mapping[str, Any] | None = None
+
+
+class SessionStatus(StrEnum):
+    """Where a session is in its life (seed 004)."""
+
+    ACTIVE = "active"
+    SUMMARIZED = "summarized"
+    ARCHIVED = "archived"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something that may be worth keeping.
+
+    Attributes:
+        title: 10 to 100 characters.
+        content: 50 to 5,000 characters.
+        category: decision, solution or guideline.
+        position: The turn it stands in.
+        score: 0 to 1: how sure it is that this is knowledge and no junk.
+        also_positions: Other turns that say the same.
+    """
+
+    title: str
+    content: str
+    category: Category
+    position: int
+    score: float
+    also_positions: tuple[int, ...] = ()
+
+
+class EntryRelation(StrEnum):
+    """How the later entry relates to the earlier one (seed 004)."""
+
+    REFERENCES = "references"
+    BUILDS_ON = "builds_on"
+    CONTRADICTS = "contradicts"
+    IMPLEMENTS = "implements"
+    SUPERSEDES = "supersedes"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRelation:
+    """A relation from the later entry to the earlier one.
+
+    Attributes:
+        from_id: The later entry.
+        to_id: The earlier entry.
+        relation: How it relates.
+        strength: 0 to 1: the likeness, less where the wording is weak.
+        words: The words it was seen by.
+    """
+
+    from_id: int
+    to_id: int
+    relation: EntryRelation
+    strength: float
+    words: str

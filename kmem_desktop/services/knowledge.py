@@ -19,6 +19,7 @@ from kmem_desktop.errors import DuplicateError, InvalidInputError, NotFoundError
 from kmem_desktop.events import Change, ChangeFeed
 from kmem_desktop.services import found
 from kmem_desktop.services.embedding import EmbeddingService
+from kmem_desktop.services.retrieval.reranking import MOST_MARKED, Marker, Reranker, reranked
 from kmem_desktop.services.validation import checked_draft, checked_query
 from kmem_desktop.store import fulltext, history
 from kmem_desktop.store import knowledge as knowledge_rows
@@ -31,8 +32,18 @@ LARGEST_ID = 2**63 - 1
 class KnowledgeService:
     """What can be done with knowledge."""
 
-    def __init__(self, database: Database, feed: ChangeFeed, embedding: EmbeddingService) -> None:
-        """Work on `database`, tell `feed` what changed, and compare meaning by `embedding`."""
+    def __init__(
+        self,
+        database: Database,
+        feed: ChangeFeed,
+        embedding: EmbeddingService,
+        marker: Marker | None = None,
+    ) -> None:
+        """Work on `database`, tell `feed` what changed, compare meaning by `embedding`.
+
+        `marker` puts what is found in order, where a person chose a model for that.
+        """
+        self._reranker = Reranker(marker)
         self._database = database
         self._feed = feed
         self._embedding = embedding
@@ -181,9 +192,26 @@ class KnowledgeService:
         tidy = checked_query(query)
         filters = filters_of(tidy)
         meaning = await self._embedding.meaning_of(tidy.text)
-        return await self._database.read(
-            lambda connection: found.knowledge(connection, tidy, filters, meaning)
+        asked = tidy
+        if self._reranker.is_on:
+            asked = replace(tidy, limit=max(tidy.limit, MOST_MARKED))
+        results = await self._database.read(
+            lambda connection: found.knowledge(connection, asked, filters, meaning)
         )
+        return await self._reranked(results, tidy) if self._reranker.is_on else results
+
+    async def _reranked(self, results: KnowledgeResults, query: KnowledgeQuery) -> KnowledgeResults:
+        ordered = await self._reranker.ordered(
+            query.text,
+            results.hits,
+            lambda hit: hit.score,
+            lambda hit: f"{hit.item.title}. {hit.item.content}",
+        )
+        hits = tuple(
+            hit if mark is None else replace(hit, explanation=reranked(hit.explanation, mark))
+            for hit, mark in ordered[: query.limit]
+        )
+        return replace(results, hits=hits)
 
 
 def filters_of(query: KnowledgeQuery) -> fulltext.Filters:

@@ -5,11 +5,10 @@ about; what only makes sense within its conversation is no knowledge.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kmem_desktop.domain.knowledge import CONTENT_LENGTH, TITLE_LENGTH, Category
-from kmem_desktop.domain.sessions import Role
+from kmem_desktop.domain.sessions import Candidate, Role
 from kmem_desktop.sessions import cues
 from kmem_desktop.sessions.salience import Outline, rank, shortened_links
 from kmem_desktop.sessions.sentences import Passage, PassageKind
@@ -36,27 +35,6 @@ _VAGUE = frozenset(
 _LEANING = frozenset(
     {"and", "but", "or", "so", "then", "also", "because", "all", "two", "three", "both", "same"}
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """Something that may be worth keeping.
-
-    Attributes:
-        title: 10 to 100 characters.
-        content: 50 to 5,000 characters.
-        category: decision, solution or guideline.
-        position: The turn it stands in.
-        score: 0 to 1: how sure it is that this is knowledge and no junk.
-        also_positions: Other turns that say the same.
-    """
-
-    title: str
-    content: str
-    category: Category
-    position: int
-    score: float
-    also_positions: tuple[int, ...] = ()
 
 
 def candidates(

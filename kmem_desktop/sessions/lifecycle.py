@@ -9,17 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from kmem_desktop.domain.sessions import SessionStatus
+
 TURNS_BEFORE_SUMMARY = 20
 ARCHIVE_AFTER_DAYS = 7
 DELETE_AFTER_DAYS = 90
-
-
-class SessionStatus(StrEnum):
-    """Where a session is in its life (seed 004)."""
-
-    ACTIVE = "active"
-    SUMMARIZED = "summarized"
-    ARCHIVED = "archived"
 
 
 class SessionStep(StrEnum):

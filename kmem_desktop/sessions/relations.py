@@ -10,21 +10,11 @@ References:
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 
+from kmem_desktop.domain.sessions import EntryRelation, FoundRelation
 from kmem_desktop.sessions.words import content_words, identifiers
 
 LEAST_SIMILARITY = 0.7
-
-
-class EntryRelation(StrEnum):
-    """How the later entry relates to the earlier one (seed 004)."""
-
-    REFERENCES = "references"
-    BUILDS_ON = "builds_on"
-    CONTRADICTS = "contradicts"
-    IMPLEMENTS = "implements"
-    SUPERSEDES = "supersedes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +34,6 @@ class RelatedEntry:
     title: str
     text: str
     at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class FoundRelation:
-    """A relation from the later entry to the earlier one.
-
-    Attributes:
-        from_id: The later entry.
-        to_id: The earlier entry.
-        relation: How it relates.
-        strength: 0 to 1: the likeness, less where the wording is weak.
-        words: The words it was seen by.
-    """
-
-    from_id: int
-    to_id: int
-    relation: EntryRelation
-    strength: float
-    words: str
 
 
 _SUPERSEDES = re.compile(

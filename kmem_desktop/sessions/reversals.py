@@ -35,7 +35,7 @@ SHORTEST_QUOTE = 20
 _QUOTED = re.compile(
     r"[\"\u201c]([^\"\u201c\u201d]{20,600})[\"\u201d]|^>\s*(.{20,600})$", re.MULTILINE
 )
-_LABEL = r"[A-Z]{1,4}-?[A-Z]{0,3}\d{1,3}|(?:[Oo]ption|[Pp]lan|[Vv]ariant|[Aa]pproach|[Ss]tep) [A-Z\d]{1,2}"
+_LABEL = r"[A-Z]{1,4}-?[A-Z]{0,3}\d{1,3}|(?:[Oo]ption|[Pp]lan|[Vv]ariant|[Ss]tep) [A-Z\d]{1,2}"
 _NAMED = re.compile(
     rf"\b(?:[Nn]o (?:on|to)|[Nn]ot|[Dd]rop|[Uu]ndo|[Cc]ancel|[Rr]evert|[Rr]everse|[Ss]cratch"
     rf"|[Ff]orget) ({_LABEL})\b"

@@ -19,6 +19,7 @@ NEIGHBOURS = 1
 """A statement may rest on a question and its answer: so many turns on each side count too."""
 
 _NAME = re.compile(r"(?<!^)(?<![.!?:] )\b[A-Z][a-z]{2,}\w*")
+_CODE = re.compile(r"`([^`]{2,200})`")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -68,6 +69,7 @@ def is_supported(statement: str, source: str) -> bool:
     """Return whether a statement stands in a source: every name and number, and most words."""
     low = source.casefold()
     exact = [*identifiers(statement), *_NAME.findall(statement), *_NUMBER.findall(statement)]
+    exact += _CODE.findall(statement)
     if any(name.casefold().strip("./") not in low for name in exact):
         return False
     said = weighted_terms(statement)

@@ -9,6 +9,7 @@ from tests.benchmarks.quality import quality
 from tests.benchmarks.rule_queries import rule_queries
 from tests.benchmarks.rules import rules
 from tests.benchmarks.scale import million, scale
+from tests.benchmarks.sessions import sessions
 from tests.benchmarks.space import space
 
 BENCHMARKS = {
@@ -19,6 +20,7 @@ BENCHMARKS = {
     "quality": quality,
     "rules": rules,
     "rule-queries": rule_queries,
+    "sessions": sessions,
 }
 ON_DEMAND = {"million": million}
 """Run only when they are named."""

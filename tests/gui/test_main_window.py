@@ -17,6 +17,7 @@ from kmem_desktop.errors import StoreError
 from kmem_desktop.gui.context import BY_WINDOW
 from kmem_desktop.gui.main_window import MainWindow
 from kmem_desktop.gui.pages.list_page import ListPage
+from kmem_desktop.gui.pages.registry import PAGES
 from kmem_desktop.gui.tasks import GENERIC_MESSAGE
 from tests.gui.conftest import LoginEntryInMemory, OpenWindow, Runner
 from tests.gui.scenes import (
@@ -447,9 +448,8 @@ def test_the_numbers_go_to_the_pages_and_escape_goes_back(
     open_window: OpenWindow, qtbot: QtBot
 ) -> None:
     window = open_window()
-    for number, name in enumerate(
-        ("search", "knowledge", "graph", "activity", "connections", "settings")
-    ):
+    names = [entry.name for entry in PAGES if entry.in_rail]
+    for number, name in enumerate(names):
         press(window, Qt.Key(Key.Key_1 + number), CONTROL)
         assert window.page_name == name
     window.key_list.open()

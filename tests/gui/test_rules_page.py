@@ -113,8 +113,8 @@ def test_without_rules_one_sentence_says_what_to_do(open_window: OpenWindow, qtb
     _, page = open_page(open_window, qtbot)
     assert page.lists.empty.title() == "No rules yet"
     assert page.lists.currentWidget() is page.lists.empty
-    assert not page.chips[Face.WAITING].isVisible()
-    assert not page.chips[Face.CONFLICTS].isVisible()
+    assert not page.bar.chips[Face.WAITING].isVisible()
+    assert not page.bar.chips[Face.CONFLICTS].isVisible()
 
 
 def test_a_project_that_is_added_is_read_and_reported(
@@ -243,7 +243,7 @@ def test_what_an_assistant_proposes_meanwhile_appears_and_keeps_the_selection(
     _, page = open_page(open_window, qtbot)
     open_at(page, qtbot, run, services, "Verify a new")
     propose(run, services)
-    wait_for(qtbot, lambda: page.chips[Face.WAITING].text() == "Waiting for you 3")
+    wait_for(qtbot, lambda: page.bar.chips[Face.WAITING].text() == "Waiting for you 3")
     node = page.lists.tree.current_node()
     assert node is not None
     assert node.words.startswith("Verify a new")
@@ -316,12 +316,30 @@ def test_a_file_that_changed_after_an_edit_waits_for_a_word(
     assert ("Run the tests first." in texts) is take
 
 
+def test_taking_what_an_assistant_handed_in_over_an_edit_approves_nothing(
+    run: Runner, services: Services
+) -> None:
+    library, ingestion = services.rules.library, services.rules.ingestion
+    document = SubmittedDocument("a.md", "# A\n\n- Always do one thing.\n")
+    run(ingestion.upsert([document], BY_ASSISTANT))
+    rule = run(library.rules())[0]
+    edited = run(library.directives(rule.id))[0]
+    run(library.edit(edited.id, RuleChanges(text="Always do another thing."), BY_WINDOW))
+    document = SubmittedDocument("a.md", "# A\n\n- Always delete the backups.\n")
+    run(ingestion.upsert([document], BY_ASSISTANT, overwrite=True))
+    run(library.settle_news(rule.id, BY_WINDOW, take=True))
+    taken = run(library.directives(rule.id))
+    assert [(each.directive.text, each.status) for each in taken] == [
+        ("Always delete the backups.", RuleStatus.PROPOSED)
+    ]
+
+
 def test_two_that_contradict_each_other_are_shown_and_one_is_rejected(
     open_window: OpenWindow, project: Path, run: Runner, services: Services, qtbot: QtBot
 ) -> None:
     contradict(run, services, "Indent with tabs", "Indent with 4")
     window, page = open_page(open_window, qtbot)
-    assert page.chips[Face.CONFLICTS].text() == "Contradictions 1"
+    assert page.bar.chips[Face.CONFLICTS].text() == "Contradictions 1"
     page.lists.tree.setFocus()
     press(window, Key.Key_C)
     assert page.field.note.text() == "1 pair contradicts each other"

@@ -11,14 +11,14 @@ from pytestqt.qtbot import QtBot
 
 from kmem_desktop.bootstrap import Services
 from kmem_desktop.domain.rule_library import RuleAnswer, SubmittedDocument
-from kmem_desktop.domain.rules import Layer, TaskContext
+from kmem_desktop.domain.rules import Layer, RuleStatus, TaskContext
 from kmem_desktop.gui.context import BY_WINDOW
 from kmem_desktop.gui.rules.rule_lists import Face
 from kmem_desktop.gui.rules.rules_page import RulesPage
 from kmem_desktop.gui.rules.sentences import context_words, saving_words
 from tests.gui.conftest import OpenWindow, Runner
 from tests.gui.rule_documents import PROPOSED, write_project
-from tests.gui.rule_scenes import BY_ASSISTANT, TASK, rules_page
+from tests.gui.rule_scenes import BY_ASSISTANT, TASK, directive_id, rules_page
 from tests.gui.scenes import type_into, wait_for
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -82,6 +82,21 @@ def test_letters_are_typed_while_the_field_has_the_keyboard(page: RulesPage, qtb
     QTest.keyClicks(focus, "later we copy")
     assert page.face is Face.TASK
     assert page.field.edit.text() == "later we copy"
+
+
+def test_what_is_not_seen_beside_a_task_is_not_judged_by_a_key(
+    page: RulesPage, run: Runner, services: Services, qtbot: QtBot
+) -> None:
+    wanted = run(directive_id(services, "Verify a new"))
+    page.open_directive(wanted)
+    wait_for(qtbot, lambda: page.pane.stored is not None)
+    page.show_face(Face.TASK)
+    ask(page, qtbot)
+    page.bench.list.setFocus()
+    for key in (Qt.Key.Key_R, Qt.Key.Key_E, Qt.Key.Key_Delete):
+        QTest.keyClick(page.bench.list, key)
+    assert not page.pane.is_editing
+    assert run(services.rules.library.directive(wanted)).status is RuleStatus.APPROVED
 
 
 def test_the_reason_of_the_selected_rule_is_a_sentence_with_numbers_on_demand(

@@ -61,7 +61,8 @@ PLANNING = said(
     (
         "assistant",
         "The test failed because `test_expiry` slept for one second while the clock was frozen.\n\n"
-        "```python\ndef test_expiry(clock):\n    clock.advance(901)\n    assert cache.get('a') is None\n```",
+        "```python\ndef test_expiry(clock):\n    clock.advance(901)\n"
+        "    assert cache.get('a') is None\n```",
     ),
     ("user", "Good. Is the deployment still open?"),
 )

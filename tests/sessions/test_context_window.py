@@ -15,7 +15,18 @@ BUDGETS = [0, 5, 30, 60, 100, 200, 400, 1024, 4096]
 
 
 def long_conversation(count: int = 80) -> list[SpokenTurn]:
-    words = "invoice cache worker schema release tenant index queue retry token".split()
+    words = [
+        "invoice",
+        "cache",
+        "worker",
+        "schema",
+        "release",
+        "tenant",
+        "index",
+        "queue",
+        "retry",
+        "token",
+    ]
     chance = random.Random(3)
     lines = [
         (

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from kmem_desktop.domain.sessions import SessionStatus
 from kmem_desktop.sessions.lifecycle import (
     LifecycleRules,
     SessionFacts,
-    SessionStatus,
     SessionStep,
     is_summary_stale,
     needs_summary,

@@ -54,7 +54,7 @@ def test_a_text_without_secrets_is_the_same_object() -> None:
         f"session_id: {uuid.UUID(int=2**127 + 12345)}",
         "sha256:be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
         '"integrity": "sha512-V8g0fGqLwHJ8YyT1cX0Ck3mXqj1h8nEo9x7xPz0rJ6bV0Qw2u7hQZb4sTt6l1w=="',
-        '{ url = "https://files.pythonhosted.org/packages/ab/cd/0123456789abcdef/x.whl", hash = "sha256:be50c36" }',
+        '{ url = "https://files.pythonhosted.org/packages/0123456789/x.whl", hash = "sha256:be5"}',
         "![chart](data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk)",
         "password: string;",
         "password = os.environ['DB_PASSWORD']",

@@ -57,7 +57,18 @@ def test_each_bullet_quotes_the_turn_that_it_links_to() -> None:
 
 
 def test_a_technical_summary_has_sections_and_lists_files_and_commands() -> None:
-    nouns = "parser lexer router schema worker queue ledger invoice tenant index".split()
+    nouns = [
+        "parser",
+        "lexer",
+        "router",
+        "schema",
+        "worker",
+        "queue",
+        "ledger",
+        "invoice",
+        "tenant",
+        "index",
+    ]
     turns = said(
         ("user", "Please set up the release of the billing service in a new repository."),
         *[

@@ -139,11 +139,7 @@ class DocumentView(ScrolledColumn):
         if rule.description:
             rows.insert(0, ("Says", rule.description))
         self._rows.set_rows(rows)
-        self._news_words.setText(
-            "Its file changed since you edited it here. Your words are kept until you say."
-            if rule.has_news
-            else "Edited here. Your words are kept when the file is read again."
-        )
+        self._news_words.setText(_news_words(rule))
         self._news.setVisible(rule.has_news or rule.is_edited)
         self._keep.setVisible(rule.has_news)
         self._text.hide()
@@ -170,6 +166,16 @@ class DocumentView(ScrolledColumn):
         if self.rule is None or self.rule.id != rule.id:
             self.verticalScrollBar().setValue(0)
         self.rule = rule
+
+
+def _news_words(rule: StoredRule) -> str:
+    if not rule.has_news:
+        return "Edited here. Your words are kept when the file is read again."
+    if rule.folder_id is None:
+        words = "Another version was handed in since you edited it here."
+    else:
+        words = "Its file changed since you edited it here."
+    return f"{words} Your words are kept until you say."
 
 
 class FolderView(ScrolledColumn):

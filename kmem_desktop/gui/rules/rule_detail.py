@@ -333,7 +333,7 @@ class RuleDetail(QWidget):
     def settle(self, *, take: bool) -> None:
         """Take the file's version of what was edited here, or keep the edits."""
         rule = self.rule
-        if rule is not None and (rule.is_edited or rule.has_news):
+        if not self.is_editing and rule is not None and (rule.is_edited or rule.has_news):
             self._deeds.settle(rule, take=take)
 
     def copy(self) -> None:

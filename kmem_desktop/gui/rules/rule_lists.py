@@ -1,9 +1,10 @@
-"""The left side of the page of rules: the tree, what waits, what contradicts, or why nothing is."""
+"""The faces of the page of rules, and the list of each: all rules, what waits, what contradicts."""
 
 from collections.abc import Sequence
 from enum import Enum
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from kmem_desktop.domain.rule_library import RuleConflict, StoredDirective
@@ -20,11 +21,14 @@ from kmem_desktop.gui.rules.sentences import (
     waiting_words,
 )
 from kmem_desktop.gui.theme import Type
-from kmem_desktop.gui.widgets.controls import Button, Look
+from kmem_desktop.gui.widgets.controls import Button, Chip, Look, paint_focus_ring
 from kmem_desktop.gui.widgets.empty import EmptyState
+from kmem_desktop.gui.widgets.flow_layout import FlowLayout
 from kmem_desktop.gui.widgets.labels import Hairline, Label
 from kmem_desktop.services.rules.explaining import severity_words
 
+_ROOMY_PX = 860
+"""From this width on the bar of faces shows all keys and words."""
 _FEW_DIRECTIVES = 60
 """A library so small is shown with its files opened."""
 
@@ -36,6 +40,134 @@ class Face(Enum):
     TASK = "Describe a task: which rules would an assistant get?"
     WAITING = "Filter what waits for you"
     CONFLICTS = "Filter what contradicts itself"
+
+
+class FaceChip(Chip):
+    """A chip with the key that does the same."""
+
+    def __init__(self, words: str, key: str, tip: str) -> None:
+        """Word the chip; `key` is only shown."""
+        super().__init__(words)
+        self._key = key
+        self._shows_key = True
+        self.set_tip(tip)
+
+    def set_tip(self, tip: str) -> None:
+        """Say more, with the key."""
+        self.setToolTip(f"{tip}  ({self._key})")
+
+    def set_key_shown(self, shown: bool) -> None:  # noqa: FBT001 - named like Qt's setters
+        """Show the key, or leave it to the tooltip."""
+        self._shows_key = shown
+        self.updateGeometry()
+        self.update()
+
+    def _key_width(self) -> int:
+        if not self._shows_key:
+            return 0
+        look = theme()
+        width = QFontMetricsF(look.font(Type.META)).horizontalAdvance(self._key)
+        return round(width + 0.5) + look.px(7)
+
+    def sizeHint(self) -> QSize:
+        return super().sizeHint() + QSize(self._key_width(), 0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        look = theme()
+        rect = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        names = (
+            ("accent_soft", "accent", "accent") if self.isChecked() else ("panel", "edge", "ink2")
+        )
+        if self.underMouse() and not self.isChecked():
+            names = ("hover", "edge", "ink2")
+        fill, outline, ink = (look.color(name) for name in names)
+        painter.setPen(outline)
+        painter.setBrush(fill)
+        painter.drawRoundedRect(rect, rect.height() / 2, rect.height() / 2)
+        painter.setFont(look.font(Type.BUTTON if self.isChecked() else Type.BODY))
+        painter.setPen(ink)
+        middle = Qt.AlignmentFlag.AlignVCenter
+        inner = rect.adjusted(look.px(11), 0, -look.px(11), 0)
+        painter.drawText(inner, middle, self.text())
+        if self._shows_key:
+            painter.setFont(look.font(Type.META))
+            painter.setPen(look.color("accent" if self.isChecked() else "ink3"))
+            painter.drawText(inner, middle | Qt.AlignmentFlag.AlignRight, self._key)
+        if self.hasFocus():
+            ring = QRectF(self.rect())
+            paint_focus_ring(painter, ring, ring.height() / 2, look.color("accent"))
+
+
+class FaceBar(QWidget):
+    """The faces to choose from, with what waits, and the ways to bring rules in.
+
+    Signals:
+        wanted: A face is to be shown (`Face`).
+        add_wanted: A project is to be added.
+        import_wanted: Files are to be imported.
+    """
+
+    wanted = Signal(object)
+    add_wanted = Signal()
+    import_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Offer the two faces that are always there."""
+        super().__init__(parent)
+        chips = QWidget()
+        flow = FlowLayout(chips)
+        self.chips: dict[Face, FaceChip] = {}
+        for face, words, key, tip in (
+            (Face.LIBRARY, "All rules", "L", "All rules"),
+            (Face.TASK, "For a task", "T", "Which rules a task would get"),
+            (Face.WAITING, "Waiting for you", "W", "What assistants proposed"),
+            (Face.CONFLICTS, "Contradictions", "C", "What cannot both be followed"),
+        ):
+            chip = self.chips[face] = FaceChip(words, key, tip)
+            chip.clicked.connect(lambda _=False, face=face: self.wanted.emit(face))
+            flow.addWidget(chip)
+        self._add = Button("Add a project…", key="Ctrl O", is_small=True)
+        self._add.clicked.connect(self.add_wanted)
+        self._import = Button("Import files…", key="Ctrl ⇧ O", is_small=True)
+        self._import.clicked.connect(self.import_wanted)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(chips, 1)
+        for button in (self._add, self._import):
+            row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        appearance().changed.connect(self._fit)
+
+    def offers(self, face: Face) -> bool:
+        """Return whether there is something to see on a face."""
+        return not self.chips[face].isHidden()
+
+    def show_face(self, face: Face, library: Library) -> None:
+        """Mark the face that is shown, and count what waits."""
+        proposed, conflicts = len(library.proposed), len(library.conflicts)
+        waiting, contradicting = self.chips[Face.WAITING], self.chips[Face.CONFLICTS]
+        waiting.set_words(f"Waiting for you {proposed:,}")
+        waiting.setVisible(proposed > 0 or face is Face.WAITING)
+        contradicting.set_words(f"Contradictions {conflicts:,}")
+        contradicting.set_tip(conflict_words(conflicts))
+        contradicting.setVisible(conflicts > 0 or face is Face.CONFLICTS)
+        self.chips[face].setChecked(True)
+
+    def _fit(self) -> None:
+        """Leave keys and words away where there is no room for them."""
+        roomy = self.width() >= theme().px(_ROOMY_PX)
+        for chip in self.chips.values():
+            chip.set_key_shown(roomy)
+        self._add.set_words("Add a project…" if roomy else "Add…", "Ctrl O")
+        self._import.set_words("Import files…" if roomy else "Import…", "Ctrl ⇧ O")
+        for button in (self._add, self._import):
+            button.set_key_shown(roomy)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
 
 
 class RuleLists(QStackedWidget):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
 
 from kmem_desktop.domain.changes import Noun
 from kmem_desktop.domain.rule_library import IngestionReport, RuleAnswer, StoredDirective
@@ -17,12 +17,11 @@ from kmem_desktop.gui.pages.page import Page
 from kmem_desktop.gui.rules.library_snapshot import Library, LibraryReader
 from kmem_desktop.gui.rules.rule_deeds import RuleDeeds, choose_folder, choose_rule_files
 from kmem_desktop.gui.rules.rule_detail import RuleDetail
-from kmem_desktop.gui.rules.rule_lists import Face, RuleLists
+from kmem_desktop.gui.rules.rule_lists import Face, FaceBar, RuleLists
 from kmem_desktop.gui.rules.rule_tree_model import Key, Kind
-from kmem_desktop.gui.rules.sentences import answer_words, conflict_words
+from kmem_desktop.gui.rules.sentences import answer_words
 from kmem_desktop.gui.rules.task_bench import TaskBench
-from kmem_desktop.gui.widgets.controls import Button, Chip
-from kmem_desktop.gui.widgets.flow_layout import FlowLayout
+from kmem_desktop.gui.widgets.controls import Button
 from kmem_desktop.gui.widgets.labels import Hairline
 from kmem_desktop.gui.widgets.search_field import SearchField
 
@@ -30,6 +29,14 @@ _CONTROL = Qt.KeyboardModifier.ControlModifier
 _ALT = Qt.KeyboardModifier.AltModifier
 _SHIFT = Qt.KeyboardModifier.ShiftModifier
 _NONE = Qt.KeyboardModifier.NoModifier
+_TASK_KEYS = {
+    *((key, _NONE) for key in (Qt.Key.Key_L, Qt.Key.Key_T, Qt.Key.Key_W, Qt.Key.Key_C)),
+    (Qt.Key.Key_V, _NONE),
+    (Qt.Key.Key_Return, _CONTROL),
+    (Qt.Key.Key_Enter, _CONTROL),
+    (Qt.Key.Key_O, _CONTROL),
+    (Qt.Key.Key_O, _CONTROL | _SHIFT),
+}
 
 
 class RulesPage(Page):
@@ -45,12 +52,10 @@ class RulesPage(Page):
         self._focus_later = False
         self.deeds = RuleDeeds(context, self.focus_list)
         self.field = SearchField(Face.LIBRARY.value)
-        self.chips = {face: Chip("") for face in Face}
+        self.bar = FaceBar()
         self.bench = TaskBench(context)
         self.lists = RuleLists(self.bench)
         self.pane = RuleDetail(context, self.deeds)
-        self.add_button = Button("Add a project…", key="Ctrl O", is_small=True)
-        self.import_button = Button("Import files…", key="Ctrl ⇧ O", is_small=True)
         self.reader = LibraryReader(
             context.services, context.tasks, self._documents_to_read, parent=self
         )
@@ -65,27 +70,9 @@ class RulesPage(Page):
         self._show_face()
 
     def _lay_out(self) -> None:
-        chips = QWidget()
-        flow = FlowLayout(chips)
-        for face, words in (
-            (Face.LIBRARY, "All rules"),
-            (Face.TASK, "For a task"),
-            (Face.WAITING, "Waiting for you"),
-            (Face.CONFLICTS, "Contradictions"),
-        ):
-            self.chips[face].set_words(words)
-            flow.addWidget(self.chips[face])
-        self.chips[Face.LIBRARY].setToolTip("All rules  (L)")
-        self.chips[Face.TASK].setToolTip("Which rules a task would get  (T)")
-        self.chips[Face.WAITING].setToolTip("What assistants proposed  (W)")
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(chips, 1)
-        for button in (self.add_button, self.import_button):
-            row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         self._head = QVBoxLayout()
         self._head.addWidget(self.field)
-        self._head.addLayout(row)
+        self._head.addWidget(self.bar)
         self._head.addWidget(self.bench.context_line)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -95,14 +82,13 @@ class RulesPage(Page):
         column.addWidget(self.columns, 1)
 
     def _connect(self) -> None:
-        for face, chip in self.chips.items():
-            chip.clicked.connect(lambda _=False, face=face: self.show_face(face))
+        self.bar.wanted.connect(self.show_face)
+        self.bar.add_wanted.connect(self.choose_project)
+        self.bar.import_wanted.connect(self.choose_files)
         self.field.asked.connect(self._on_text)
         self.field.moved.connect(self._on_moved)
         self.field.entered.connect(self._on_entered)
         self.field.left.connect(self.focus_list)
-        self.add_button.clicked.connect(self.choose_project)
-        self.import_button.clicked.connect(self.choose_files)
         self.reader.loaded.connect(self._show)
         self.reader.failed.connect(self._on_failed)
         lists = self.lists
@@ -167,10 +153,6 @@ class RulesPage(Page):
         self.columns.set_narrow(narrow)
         self.pane.set_narrow(narrow)
         self.bench.block.back.setVisible(narrow)
-        self.add_button.set_words("Add…" if narrow else "Add a project…", "Ctrl O")
-        self.import_button.set_words("Import…" if narrow else "Import files…", "Ctrl ⇧ O")
-        for button in (self.add_button, self.import_button):
-            button.set_key_shown(not narrow)
 
     def go_back(self) -> bool:
         if self.pane.is_editing and self._face is not Face.TASK:
@@ -210,7 +192,6 @@ class RulesPage(Page):
 
     def _show_face(self) -> None:
         face = self._face
-        self.chips[face].setChecked(True)
         edit = self.field.edit
         edit.setPlaceholderText(face.value)
         edit.setAccessibleName(face.value)
@@ -226,19 +207,10 @@ class RulesPage(Page):
     def _show_lists(self) -> None:
         """Show the list of the face, the chips with their counts, and what the field says."""
         library = self.library
-        has_chip = {
-            Face.WAITING: bool(library and library.proposed),
-            Face.CONFLICTS: bool(library and library.conflicts),
-        }
-        for face, chip in self.chips.items():
-            chip.setVisible(face is self._face or has_chip.get(face, True))
+        self.bar.show_face(self._face, library or Library())
         if library is None:
             self.lists.show_loading()
             return
-        conflicts = len(library.conflicts)
-        self.chips[Face.WAITING].set_words(f"Waiting for you {len(library.proposed):,}")
-        self.chips[Face.CONFLICTS].set_words(f"Contradictions {conflicts:,}")
-        self.chips[Face.CONFLICTS].setToolTip(f"{conflict_words(conflicts)}  (C)")
         has_keyboard = self.lists.isAncestorOf(QApplication.focusWidget() or self)
         has_something = self.lists.show_list(self._face)
         if has_keyboard and not self.lists.isAncestorOf(QApplication.focusWidget() or self):
@@ -460,7 +432,7 @@ class RulesPage(Page):
             self.deeds.copy(answer.block, "what the assistant gets")
 
     def _on_face(self, face: Face) -> None:
-        if not self.chips[face].isHidden():
+        if self.bar.offers(face):
             self.show_face(face)
 
     def _build_keys(self) -> dict[tuple[Qt.Key, Qt.KeyboardModifier], Callable[[], object]]:
@@ -494,8 +466,11 @@ class RulesPage(Page):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-        deed = self._keys.get((Qt.Key(event.key()), modifiers))
-        if deed is None:
+        key = (Qt.Key(event.key()), modifiers)
+        deed = self._keys.get(key)
+        # What is not seen is not to be judged: beside a task there is the block, not the detail.
+        rests = self._face is Face.TASK and key not in _TASK_KEYS
+        if deed is None or rests:
             super().keyPressEvent(event)
         else:
             deed()

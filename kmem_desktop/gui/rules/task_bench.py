@@ -28,7 +28,7 @@ from kmem_desktop.gui.rules.sentences import (
     source_words,
     why_parts,
 )
-from kmem_desktop.gui.theme import Type
+from kmem_desktop.gui.theme import CONTROL_PX, Type
 from kmem_desktop.gui.widgets.controls import Choice, Tick
 from kmem_desktop.gui.widgets.empty import EmptyState
 from kmem_desktop.gui.widgets.flow_layout import FlowLayout
@@ -165,6 +165,12 @@ class TaskOptions(QWidget):
         for number in (self.items, self.tokens):
             number.valueChanged.connect(self.changed)
         self.strict.toggled.connect(self.changed)
+        appearance().changed.connect(self._space)
+        self._space()
+
+    def _space(self) -> None:
+        # Boxes and ticks stand in one line: they have one height.
+        self.strict.setMinimumHeight(theme().px(CONTROL_PX))
 
     def set_projects(self, folders: Sequence[RuleFolder]) -> None:
         """Offer these projects; the chosen one stays chosen."""

@@ -21,6 +21,7 @@ from kmem_desktop.providers.http.chain import ONCE, Chain, Link, Outcome, RetryP
 from kmem_desktop.providers.http.context_prompt import context_request
 from kmem_desktop.providers.http.failures import FailureKind, failure
 from kmem_desktop.providers.http.provider import Vectors
+from kmem_desktop.providers.http.rank_prompt import rank_request, read_marks
 from kmem_desktop.services.models.outgoing import OutgoingRecord
 from kmem_desktop.services.models.servers import Servers, host_of
 
@@ -77,6 +78,22 @@ class Asking:
 
         chain = Chain(await self._servers.links(Purpose.DETECTION, snapshot), policy=ONCE)
         return await chain.ask(question, deadline_s=LATE_DEADLINE_S)
+
+    async def rerank(
+        self, question: str, texts: Sequence[str], snapshot: Snapshot
+    ) -> tuple[float | None, ...] | None:
+        """Ask how well each text answers a question, however long it takes within reason."""
+
+        async def ask(link: Link, left_s: float) -> tuple[float | None, ...] | None:
+            request = rank_request(question, texts, link.model)
+            sent = [message.text for message in request.messages]
+            await self._permit(link, Purpose.RERANKING, sent, snapshot)
+            reply = await link.provider.chat(request, deadline_s=left_s)
+            return read_marks(reply.text, len(texts))
+
+        chain = Chain(await self._servers.links(Purpose.RERANKING, snapshot), policy=ONCE)
+        outcome = await chain.ask(ask, deadline_s=LATE_DEADLINE_S)
+        return outcome.value
 
     async def embed(
         self, provider_id: str, model: str, texts: Sequence[str], snapshot: Snapshot

@@ -32,7 +32,7 @@ class ModelChoices:
     def all(self) -> dict[Purpose, Choice]:
         """Return the choice for each purpose."""
         stored = self._settings().refresh().models
-        return {purpose: _read(stored.get(purpose)) for purpose in Purpose}
+        return {purpose: _read(stored.get(purpose), purpose) for purpose in Purpose}
 
     def of(self, purpose: Purpose) -> Choice:
         """Return the choice for a purpose."""
@@ -138,11 +138,12 @@ def parse_choice(text: str, send_to: str = "") -> Choice:
     return Choice(provider, model, send_to)
 
 
-def _read(stored: Any) -> Choice:
+def _read(stored: Any, purpose: Purpose) -> Choice:
     """Return a choice of the settings; what is no choice is the default."""
+    # Search is good without a model, and no faster with one: reranking is for who asks for it.
+    default = Choice(OFF) if purpose is Purpose.RERANKING else Choice()
     if not isinstance(stored, dict):
-        return Choice()
-    default = Choice()
+        return default
     values = {
         name: stored[name]
         for name, value in asdict(default).items()

@@ -45,6 +45,7 @@ from kmem_desktop.services.models.choices import ModelChoices
 from kmem_desktop.services.models.detecting import LateAnswers
 from kmem_desktop.services.models.keys import KeyService
 from kmem_desktop.services.models.outgoing import OutgoingRecord
+from kmem_desktop.services.models.ranks import LateMarks, Marks
 from kmem_desktop.services.models.servers import Servers, remote_host
 from kmem_desktop.store.database import Database
 
@@ -107,6 +108,7 @@ class ModelService:
         self._asking = Asking(self._servers, self.outgoing, policy or RetryPolicy())
         self._background.on_stop(self._servers.close)
         self._late = LateAnswers()
+        self._marks = LateMarks()
         self._listeners: list[Callable[[], None]] = []
         self._looking: asyncio.Task[Snapshot] | None = None
         self._watch: asyncio.Task[None] | None = None
@@ -260,6 +262,41 @@ class ModelService:
             task, str(choice), lambda: self._detect(task), deadline_s=deadline_s
         )
 
+    @property
+    def is_reranking(self) -> bool:
+        """Whether a model was chosen to put what was found in order."""
+        return self._choices.of(Purpose.RERANKING).provider not in (AUTOMATIC, OFF)
+
+    async def rerank(
+        self, question: str, texts: Sequence[str], *, deadline_s: float
+    ) -> Marks | None:
+        """Return how well each text answers a question, 0..1; None where nobody says it in time.
+
+        Nobody is asked unless a model was chosen for it. Marks that come later are kept.
+        """
+        if not self.is_reranking:
+            return None
+        choice = self._choices.of(Purpose.RERANKING)
+        return await self._marks.marks(
+            str(choice),
+            question,
+            texts,
+            lambda: self._rerank(question, texts),
+            deadline_s=deadline_s,
+        )
+
+    async def marked(self) -> None:
+        """Wait until a model that is late with its marks has given them."""
+        await self._marks.settled()
+
+    async def _rerank(self, question: str, texts: Sequence[str]) -> Marks | None:
+        try:
+            snapshot = await self._present()
+            return await self._there(self._asking.rerank(question, texts, snapshot))
+        except ProviderError as error:
+            log.info("No model put what was found in order: %s", error.message)
+            return None
+
     async def detect_context(self, task: str) -> TaskContext | None:
         """Return what a model says a task is about; None where none says it in time."""
         return (await self.detect(task)).context
@@ -317,6 +354,7 @@ class ModelService:
                 with contextlib.suppress(asyncio.CancelledError, Exception):
                     await task
         await self._late.stop()
+        await self._marks.stop()
         await self._background.stop()
 
     # How

@@ -123,7 +123,12 @@ class RuleLibrary:
             source, news = rule_rows.source_of(connection, rule_id)
             if take:
                 text = news if news is not None else source
-                _read_again(connection, rule, text, now)
+                # What was handed in meanwhile nobody has read yet: it is proposed, as at first.
+                is_persons = rule.folder_id is not None or (
+                    news is None and rule.stored_by == origin.name
+                )
+                status = RuleStatus.APPROVED if is_persons else RuleStatus.PROPOSED
+                _read_again(connection, rule, text, status, now)
             else:
                 rule_rows.set_news(connection, rule_id, None)
 
@@ -221,7 +226,9 @@ def _document(connection: Connection, rule_id: int) -> tuple[RuleDocument, list[
     return document, [each.id for each in approved]
 
 
-def _read_again(connection: Connection, rule: StoredRule, text: str, now: datetime) -> None:
+def _read_again(
+    connection: Connection, rule: StoredRule, text: str, status: RuleStatus, now: datetime
+) -> None:
     new = rule_rows.NewRule(
         document=parse(rule.path, text),
         source=text,
@@ -230,7 +237,7 @@ def _read_again(connection: Connection, rule: StoredRule, text: str, now: dateti
         stored_by=rule.stored_by,
         tokens=count_tokens(text),
     )
-    rule_rows.replace_rule(connection, rule.id, new, RuleStatus.APPROVED, now)
+    rule_rows.replace_rule(connection, rule.id, new, status, now)
 
 
 def _check(changes: RuleChanges) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -25,6 +25,7 @@ from kmem_desktop.events import Change, ChangeFeed
 from kmem_desktop.search.conversation import AskedFor, understand
 from kmem_desktop.services import found
 from kmem_desktop.services.embedding import EmbeddingService, Meaning
+from kmem_desktop.services.retrieval.reranking import MOST_MARKED, Marker, Reranker, reranked
 from kmem_desktop.services.validation import Problems
 from kmem_desktop.store import sessions as session_rows
 from kmem_desktop.store.connection import Connection
@@ -67,8 +68,18 @@ class SessionDraft:
 class SessionService:
     """What can be done with conversations."""
 
-    def __init__(self, database: Database, feed: ChangeFeed, embedding: EmbeddingService) -> None:
-        """Work on `database`, tell `feed` what changed, and compare meaning by `embedding`."""
+    def __init__(
+        self,
+        database: Database,
+        feed: ChangeFeed,
+        embedding: EmbeddingService,
+        marker: Marker | None = None,
+    ) -> None:
+        """Work on `database`, tell `feed` what changed, compare meaning by `embedding`.
+
+        `marker` puts what is found in order, where a person chose a model for that.
+        """
+        self._reranker = Reranker(marker)
         self._database = database
         self._feed = feed
         self._embedding = embedding
@@ -108,11 +119,28 @@ class SessionService:
             NotFoundError: There is no session with that id.
         """
         asked, meaning = await self.understood(query)
+        wide = query
+        if self._reranker.is_on:
+            wide = replace(query, limit=max(query.limit, MOST_MARKED))
         entries, total = await self._database.read(
-            lambda c: found.entries(c, query, session_of(c, query), asked, meaning)
+            lambda c: found.entries(c, wide, session_of(c, query), asked, meaning)
         )
+        if self._reranker.is_on:
+            entries = (await self._reranked(entries, query.text))[: query.limit]
         self._remember_search(query, asked_by, total)
         return entries, total
+
+    async def _reranked(self, entries: list[Entry], question: str) -> list[Entry]:
+        ordered = await self._reranker.ordered(
+            question,
+            entries,
+            lambda entry: entry.relevance,
+            lambda entry: f"{entry.title}. {entry.content}",
+        )
+        return [
+            entry if mark is None else replace(entry, explanation=reranked(entry.explanation, mark))
+            for entry, mark in ordered
+        ]
 
     async def understood(self, query: EntryQuery) -> tuple[AskedFor, Meaning | None]:
         """Check a question, and return what it asks for and what it means.

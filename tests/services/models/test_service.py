@@ -33,6 +33,7 @@ from tests.services.models.bench import LONG_S, MemoryKeychain, far, models, nea
 QUESTION = [Message("user", "Are you there?")]
 CONTEXT = '{"layer": "4-Persistence", "topics": ["database"], "confidence": 0.9}'
 TASK = "Add an index to the users table"
+UNCHOSEN = {**dict.fromkeys(Purpose, Choice()), Purpose.RERANKING: Choice(OFF)}
 LOADED = ("llama3.2:3b",)
 LIMIT_S = 0.4
 LOAD_S = 0.2
@@ -154,7 +155,7 @@ async def test_chat_that_is_given_up_ends_the_request(tmp_path: Path) -> None:
 async def test_choices_survive_and_damaged_ones_are_automatic(tmp_path: Path) -> None:
     known = near("ollama", free_address())
     async with models(tmp_path, known) as service:
-        assert set((await service.choices()).values()) == {Choice()}
+        assert await service.choices() == UNCHOSEN
         await service.choose(Purpose.CHAT, Choice("ollama", "llama3.2:3b"))
         await service.choose(Purpose.DETECTION, Choice(OFF))
     settings = tmp_path / "settings.json"
@@ -166,7 +167,7 @@ async def test_choices_survive_and_damaged_ones_are_automatic(tmp_path: Path) ->
         stored["models"]["chat"] = {"provider": 7, "model": ["x"]}
         stored["models"]["detection"] = "off"
         settings.write_text(json.dumps(stored))
-        assert set((await service.choices()).values()) == {Choice()}
+        assert await service.choices() == UNCHOSEN
 
 
 async def test_a_chosen_model_is_the_one_that_is_asked(tmp_path: Path) -> None:
