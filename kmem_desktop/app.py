@@ -18,9 +18,7 @@ from PySide6.QtCore import QCoreApplication
 
 from kmem_desktop.bootstrap import Services, opened_services
 from kmem_desktop.config import Paths, SettingsFile
-from kmem_desktop.domain.changes import Noun
 from kmem_desktop.errors import StoreError
-from kmem_desktop.events import Change
 from kmem_desktop.gui.application import NAME, apply_theme, create_application
 from kmem_desktop.gui.main_window import MainWindow
 from kmem_desktop.gui.tray import Tray
@@ -34,7 +32,6 @@ T = TypeVar("T")
 
 HAND_OVER_TRIES = 5
 HAND_OVER_PATIENCE_S = 3.0
-FOREIGN_WRITE_CHECK_S = 2.0
 
 
 def run(paths: Paths, *, in_background: bool) -> int:
@@ -117,13 +114,13 @@ async def _serve_with_window(
     )
     resident_module.stop_on_signals(stopped.set)
     await resident.start()
-    watches = [asyncio.ensure_future(_watch_foreign_writes(services))]
+    watch = None
     if in_background:
-        watches.append(asyncio.ensure_future(_show_without_tray(window, tray)))
+        watch = asyncio.ensure_future(_show_without_tray(window, tray))
     try:
         await stopped.wait()
     finally:
-        for watch in watches:
+        if watch is not None:
             watch.cancel()
         tray.release()
         window.release()
@@ -134,15 +131,3 @@ async def _show_without_tray(window: MainWindow, tray: Tray) -> None:
     """Show the window where nothing else would tell that kmem runs."""
     if not await tray.comes_up() and not window.isVisible():
         window.bring_to_front()
-
-
-async def _watch_foreign_writes(services: Services) -> None:
-    """Tell the window when another process (`--standalone`, the command line) has written."""
-    seen = await services.listing.foreign_version()
-    while True:
-        await asyncio.sleep(FOREIGN_WRITE_CHECK_S)
-        version = await services.listing.foreign_version()
-        if version != seen:
-            seen = version
-            for noun in (Noun.KNOWLEDGE, Noun.ENTITY):
-                services.feed.publish(Change(noun))

@@ -12,13 +12,16 @@ from typing import Any
 
 from kmem_desktop.bootstrap import Services, opened_services
 from kmem_desktop.config import Paths
+from kmem_desktop.domain.changes import Noun
 from kmem_desktop.errors import StoreError
+from kmem_desktop.events import Change
 from kmem_desktop.server.connections import Connections, Listener
 from kmem_desktop.services.residence import Residence
 
 log = logging.getLogger(__name__)
 
 IDLE_EXIT_S = 600.0
+FOREIGN_WRITE_CHECK_S = 2.0
 
 
 class Resident:
@@ -50,6 +53,7 @@ class Resident:
         self._show_window = show_window
         self._connections = Connections(services, residence.database, self._answer)
         self._listener = _listener(self._connections)
+        self._watch: asyncio.Task[None] | None = None
 
     @property
     def client_count(self) -> int:
@@ -65,11 +69,14 @@ class Resident:
         await self._listener.listen(self._residence.address)
         self._services.maintenance.start()
         self._services.rules.start()
+        self._watch = asyncio.ensure_future(_watch_foreign_writes(self._services))
         log.info("Serving %s", self._services.paths.database)
 
     async def stop(self) -> None:
         """Let the calls in flight finish and close every connection."""
         self._listener.stop_listening()
+        if self._watch is not None:
+            self._watch.cancel()
         await self._services.maintenance.stop()
         await self._connections.stop()
         log.info("Stopped serving %s", self._services.paths.database)
@@ -150,3 +157,15 @@ async def _wait(resident: Resident, stopped: asyncio.Event, *, while_needed: boo
                 log.info("No client for a while: ending")
                 return
             idle_since_clients = resident.client_count == 0
+
+
+async def _watch_foreign_writes(services: Services) -> None:
+    """Tell everyone when another process (`--standalone`, the command line) has written."""
+    seen = await services.listing.foreign_version()
+    while True:
+        await asyncio.sleep(FOREIGN_WRITE_CHECK_S)
+        version = await services.listing.foreign_version()
+        if version != seen:
+            seen = version
+            for noun in (Noun.KNOWLEDGE, Noun.ENTITY, Noun.DIRECTIVE):
+                services.feed.publish(Change(noun))

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kmem_desktop.domain.rules import (
     LAYER_LABELS,
@@ -72,7 +73,8 @@ def context_block(
     The best three MUST directives that a person approved are in it, even past the budget, and past
     it nothing else is. Then what fits: a directive that is too long gives way to the next. All of
     them stand best first, whatever they say of their severity: listing MUST first puts what matters
-    little for the task before what matters most (nDCG@10 0.64 instead of 0.80). Proposed ones follow in a section of their own that says what they are.
+    little for the task before what matters most (nDCG@10 0.64 instead of 0.80). Proposed ones
+    follow in a section of their own that says what they are.
 
     Args:
         ranked: What matters for the task, best first, below the cut left out.
@@ -107,6 +109,7 @@ def severity_label(ranked: RankedDirective) -> str:
     return f"{directive.severity} NOT" if denied else directive.severity.value
 
 
+@lru_cache(maxsize=4096)
 def as_data(text: str, limit: int = LONGEST_TEXT) -> str:
     """Return a text as it can stand inside a line of markdown and mean nothing to markdown.
 
@@ -164,7 +167,11 @@ def _fitting(
 
 
 def _tokens(ranked: RankedDirective, options: BlockOptions) -> int:
-    return count_tokens(_entry(ranked, options))
+    return _counted(_entry(ranked, options))
+
+
+_counted = lru_cache(maxsize=4096)(count_tokens)
+"""The same directives come up for task after task."""
 
 
 def _header(task: TaskContext) -> str:

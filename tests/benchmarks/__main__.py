@@ -5,6 +5,7 @@ import sys
 from tests.benchmarks.embedding import embedding
 from tests.benchmarks.measures import BENCHMARKS as SPEED
 from tests.benchmarks.measures import machine
+from tests.benchmarks.peers import peers
 from tests.benchmarks.quality import quality
 from tests.benchmarks.rule_queries import rule_queries
 from tests.benchmarks.rules import rules
@@ -22,7 +23,7 @@ BENCHMARKS = {
     "rule-queries": rule_queries,
     "sessions": sessions,
 }
-ON_DEMAND = {"million": million}
+ON_DEMAND = {"million": million, "peers": peers}
 """Run only when they are named."""
 
 

@@ -9,7 +9,7 @@ import math
 import re
 import tempfile
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,15 +72,25 @@ def quality() -> list[Measure]:
 
 
 async def _quality(folder: Path) -> list[Measure]:
+    return [*await conversations(folder), *await _cranfield(folder / "retrieval")]
+
+
+def dialogues_of(folder: Path) -> list[dict[str, Any]]:
+    """Return the conversations of LoCoMo's development half."""
     dialogues = json.loads((folder / "locomo-dev.json").read_text(encoding="utf-8"))
+    assert isinstance(dialogues, list)
+    return dialogues
+
+
+async def conversations(folder: Path) -> list[Measure]:
+    """Measure recall on conversations, ours and that of plain FTS5."""
     hybrid, lexical, plain = Recall(), Recall(), Recall()
-    for dialogue in dialogues:
+    for dialogue in dialogues_of(folder):
         await _one_dialogue(dialogue, hybrid, lexical, plain)
     return [
         *hybrid.measures("LoCoMo, words and meaning", "R@10 0.85, R@5 0.77"),
         *lexical.measures("LoCoMo, words alone", "R@10 0.75"),
         *plain.measures("LoCoMo, plain FTS5 (OR, porter)", ""),
-        *await _cranfield(folder / "retrieval"),
     ]
 
 
@@ -94,7 +104,7 @@ async def _memory() -> AsyncIterator[Services]:
 async def _one_dialogue(
     dialogue: dict[str, Any], hybrid: Recall, lexical: Recall, plain: Recall
 ) -> None:
-    turns = {turn["dia_id"]: _text(turn) for turn in _turns(dialogue)}
+    turns = {turn["dia_id"]: text_of(turn) for turn in turns_of(dialogue)}
     plain_search = _plain_fts5(turns)
     async with _memory() as services:
         await _store_dialogue(services, dialogue)
@@ -102,25 +112,31 @@ async def _one_dialogue(
         for recall in (hybrid, lexical):
             if recall is lexical:
                 services.embedding.failure = "switched off for the measurement"
-            for question in dialogue["qa"]:
-                evidence = set(question.get("evidence") or ()) & set(turns)
-                if evidence and question["category"] != ADVERSARIAL:
-                    query = EntryQuery(question["question"], limit=10)
-                    entries, _ = await services.sessions.search(query, "benchmark")
-                    ranking = [(entry.metadata or {})["dia_id"] for entry in entries]
-                    recall.add(question["category"], evidence, ranking)
-                    if recall is lexical:
-                        found = plain_search(question["question"])
-                        plain.add(question["category"], evidence, found)
+            for category, question, evidence in questions_of(dialogue):
+                query = EntryQuery(question, limit=10)
+                entries, _ = await services.sessions.search(query, "benchmark")
+                ranking = [(entry.metadata or {})["dia_id"] for entry in entries]
+                recall.add(category, evidence, ranking)
+                if recall is lexical:
+                    plain.add(category, evidence, plain_search(question))
+
+
+def questions_of(dialogue: dict[str, Any]) -> Iterator[tuple[int, str, set[str]]]:
+    """Yield category, question and evidence of what is counted: categories 1 to 4."""
+    turns = {turn["dia_id"] for turn in turns_of(dialogue)}
+    for question in dialogue["qa"]:
+        evidence = set(question.get("evidence") or ()) & turns
+        if evidence and question["category"] != ADVERSARIAL:
+            yield question["category"], question["question"], evidence
 
 
 async def _store_dialogue(services: Services, dialogue: dict[str, Any]) -> None:
     conversation = dialogue["conversation"]
-    for number in _session_numbers(conversation):
+    for number in session_numbers(conversation):
         drafts = [
             TurnDraft(
                 role="user" if turn["speaker"] == conversation["speaker_a"] else "assistant",
-                text=_text(turn),
+                text=text_of(turn),
                 speaker=turn["speaker"],
                 time=conversation[f"session_{number}_date_time"],
                 metadata={"dia_id": turn["dia_id"]},
@@ -130,17 +146,20 @@ async def _store_dialogue(services: Services, dialogue: dict[str, Any]) -> None:
         await services.sessions.add_exchange(SessionDraft(), drafts, ORIGIN)
 
 
-def _session_numbers(conversation: dict[str, Any]) -> list[int]:
+def session_numbers(conversation: dict[str, Any]) -> list[int]:
+    """Return the numbers of a conversation's sessions, in order."""
     names = (re.fullmatch(r"session_(\d+)", name) for name in conversation)
     return sorted(int(name.group(1)) for name in names if name)
 
 
-def _turns(dialogue: dict[str, Any]) -> list[dict[str, Any]]:
+def turns_of(dialogue: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return every turn of a dialogue."""
     conversation = dialogue["conversation"]
-    return [t for n in _session_numbers(conversation) for t in conversation[f"session_{n}"]]
+    return [t for n in session_numbers(conversation) for t in conversation[f"session_{n}"]]
 
 
-def _text(turn: dict[str, Any]) -> str:
+def text_of(turn: dict[str, Any]) -> str:
+    """Return what was said, with the caption of a picture that was shared."""
     caption = turn.get("blip_caption")
     return f"{turn['text']} [shared a picture: {caption}]" if caption else str(turn["text"])
 

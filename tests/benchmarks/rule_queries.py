@@ -19,11 +19,14 @@ from _pytest.outcomes import Skipped
 from kmem_desktop.bootstrap import Services, opened_services
 from kmem_desktop.config import paths
 from kmem_desktop.domain.changes import Origin, OriginKind
+from kmem_desktop.domain.models import Choice, Purpose
 from kmem_desktop.domain.rule_library import RuleAnswer, RuleQuery, SubmittedDocument
 from kmem_desktop.text import normalise_title
 from tests.benchmarks.measures import Measure, percentile, spread
 from tests.benchmarks.quality import ndcg as ndcg_of
 from tests.benchmarks.texts import run
+from tests.providers.openai_server import openai_routes
+from tests.providers.servers import hanging, serving
 from tests.server.corpora import corpora
 
 YOU = Origin(OriginKind.COMMAND_LINE, "Benchmark")
@@ -125,7 +128,18 @@ async def _speed(services: Services, tasks: list[dict[str, Any]]) -> list[Measur
         started = time.perf_counter()
         await asyncio.gather(*(services.rules.queries.query(query) for query in queries))
         together.append(time.perf_counter() - started)
+    with serving({**openai_routes("tiny"), "POST /v1/chat/completions": hanging()}) as server:
+        await services.models.add_server("slow", server.address)
+        await services.models.discover()
+        await services.models.choose(Purpose.DETECTION, Choice("slow", "tiny"))
+        hung = []
+        for number in range(20):
+            query = RuleQuery(f"{tasks[number % len(tasks)]['task']} <{number}>")
+            started = time.perf_counter()
+            await services.rules.queries.query(query)
+            hung.append(time.perf_counter() - started)
     return [
+        Measure("a query with a model that hangs", spread(hung), "", "400 ms"),
         Measure(f"a query among {answer.searched:,} directives", spread(times), "", "p95 20 ms"),
         Measure(
             f"{AT_ONCE} queries at once, the last of them",

@@ -28,6 +28,7 @@ KMEM = [sys.executable, "-m", "kmem_desktop"]
 TIMEOUT_S = 30.0
 PROTOCOL = "2025-06-18"
 NPM_REFERENCE = "@modelcontextprotocol/server-memory@2026.8.31"
+AI_DEVKIT = "@ai-devkit/memory@0.20.1"
 
 
 def clean_environment(**variables: str) -> dict[str, str]:
@@ -283,3 +284,13 @@ def npm_is_cached(package: str, executable: str) -> bool:
     name = package.rpartition("@")[0].rpartition("/")[2]
     folder = platformdirs.user_cache_path("kmem-tests", appauthor=False) / name
     return (folder / "node_modules" / ".bin" / executable).exists()
+
+
+def npm_peer(package: str, executable: str) -> list[str]:
+    """Return the command of a program of npm that is in the cache or may be put there.
+
+    Skips where it is not and KMEM_TEST_INSTALL does not allow the installation; says so.
+    """
+    if not npm_is_cached(package, executable) and "KMEM_TEST_INSTALL" not in os.environ:
+        pytest.skip(f"{package} is not installed: set KMEM_TEST_INSTALL=1 to install it from npm")
+    return npm_program(package, executable)

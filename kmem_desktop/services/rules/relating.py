@@ -44,6 +44,7 @@ class RuleRelations:
         self._news.set()
         self._settled = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._stamp: tuple[int, str] | None = None
         feed.subscribe(self._on_change)
 
     def _on_change(self, change: Change) -> None:
@@ -82,12 +83,17 @@ class RuleRelations:
             await asyncio.sleep(QUIET_S)
 
     async def _work_out(self) -> None:
+        # Another process may have written something else altogether.
+        stamp = await self._database.read(rule_rows.stamp)
+        if stamp == self._stamp:
+            return
         meaning = await self._embedding.meaning_of("rules")
         while await self._make_traits(meaning):
             pass
         stored = await self._database.read(_standing)
         found = [*await asyncio.to_thread(_related, stored, meaning), *await self._opposed(stored)]
         await self._database.write(lambda c: rule_relations.replace_all(c, found))
+        self._stamp = stamp
 
     async def _opposed(self, stored: Sequence[StoredDirective]) -> list[Relation]:
         """Return what contradicts itself: words disagree, and the texts speak of the same."""

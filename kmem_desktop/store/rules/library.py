@@ -289,6 +289,13 @@ def count_directives(connection: Connection, scopes: Sequence[str] = ()) -> int:
     return int(connection.execute(query, (json.dumps(list(scopes)),)).get)
 
 
+def stamp(connection: Connection) -> tuple[int, str]:
+    """Return what changes whenever a directive comes, goes, or says something else."""
+    query = "SELECT count(*), coalesce(max(updated_at), '') FROM documents WHERE noun = ?"
+    row = connection.execute(query, (Noun.DIRECTIVE.value,)).fetchone()
+    return (int(row[0]), str(row[1])) if row else (0, "")
+
+
 def count_tokens(connection: Connection, scopes: Sequence[str] = ()) -> int:
     """Return about how many tokens all documents have together."""
     query = (
