@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from kmem_desktop.config import Paths, resource_path
+from kmem_desktop.config import Paths, SettingsFile, resource_path
 from kmem_desktop.events import ChangeFeed
 from kmem_desktop.platforms.allocator import share_heaps
 from kmem_desktop.providers.embedded import EmbeddedModel
@@ -68,7 +68,14 @@ async def opened_services(paths: Paths) -> AsyncIterator[Services]:
         models.on_embedding_model = lambda model: embedding.switch_to(model or bundled)
         embedding.start()
         sessions = SessionService(database, feed, embedding, models)
-        rules = RuleServices(database, feed, embedding, models.detect)
+        settings = SettingsFile(paths.settings)
+        rules = RuleServices(
+            database,
+            feed,
+            embedding,
+            models.detect,
+            lambda: settings.refresh().hands_out_proposed_rules,
+        )
         retrieval_tests = RetrievalTestService(database, embedding, sessions)
         retrieval_tests.start()
         try:

@@ -73,6 +73,7 @@ class Settings:
         zoom_percent: The size of text, 80 to 200.
         told_that_closing_hides: Whether the window has said once that closing only hides it.
         window_geometry: Qt's saved geometry as base64; empty for the default.
+        hands_out_proposed_rules: Whether assistants get rules that no person has approved yet.
         models: For each purpose of an AI model the one that was chosen; see services/models.
         model_servers: Further servers of AI models, by name and URL.
     """
@@ -81,6 +82,7 @@ class Settings:
     zoom_percent: int = 100
     told_that_closing_hides: bool = False
     window_geometry: str = ""
+    hands_out_proposed_rules: bool = True
     models: dict[str, dict[str, Any]] = field(default_factory=dict)
     model_servers: dict[str, str] = field(default_factory=dict)
 

@@ -67,6 +67,7 @@ class SettingsPage(Page):
         self.themes = {name: Chip(words) for name, words in _THEMES}
         self.text_size = Choice("Text size")
         self.at_login = Tick("Start kmem when I log in")
+        self.proposed_rules = Tick("Hand out proposed rules, marked as such")
         self._memory = SettingRow("Memory", " ", self._button("Import…", "import"))
         self.give_back = self._button("Give space back", "give back")
         self.space = SettingRow("Space", " ", self.give_back)
@@ -97,6 +98,9 @@ class SettingsPage(Page):
             lambda _index: self._change(zoom_percent=self.text_size.currentData())
         )
         self.at_login.clicked.connect(self._on_login_clicked)
+        self.proposed_rules.clicked.connect(
+            lambda ticked: self._change(hands_out_proposed_rules=ticked)
+        )
         files = self.context.services.paths
         folder = self._button("Open folder", "folder")
         log_file = self._button("Open log", "log")
@@ -114,6 +118,12 @@ class SettingsPage(Page):
                 "Closing and quitting",
                 "Closing the window hides it, and assistants are served on; where the desktop has"
                 " no tray, it quits. Quit (Ctrl Q) ends every process of kmem.",
+            ),
+            SettingRow(
+                "Rules that assistants submit",
+                "They wait for your word on the page Rules. Until then assistants get them after"
+                " the approved ones, in a section that says so, or not at all.",
+                self.proposed_rules,
             ),
             self._memory,
             self.space,
@@ -183,6 +193,7 @@ class SettingsPage(Page):
     def _show_look(self) -> None:
         settings = self.context.settings.current
         self.themes[settings.theme].setChecked(True)
+        self.proposed_rules.setChecked(settings.hands_out_proposed_rules)
         index = self.text_size.findData(settings.zoom_percent)
         if index < 0:
             self.text_size.addItem(f"{settings.zoom_percent} %", settings.zoom_percent)

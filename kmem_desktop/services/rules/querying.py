@@ -9,7 +9,7 @@ import logging
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import compress
@@ -86,6 +86,9 @@ class _Found:
     source_tokens: int
 
 
+_Key = tuple[RuleQuery, TaskContext, bool]
+
+
 class _Totals(NamedTuple):
     """How many directives there are, and about how many tokens their documents have."""
 
@@ -96,11 +99,21 @@ class _Totals(NamedTuple):
 class RuleQueries:
     """Answers tasks with directives."""
 
-    def __init__(self, database: Database, feed: ChangeFeed, detector: ContextDetector) -> None:
-        """Search `database`, forget answers when `feed` tells of changes, ask `detector`."""
+    def __init__(
+        self,
+        database: Database,
+        feed: ChangeFeed,
+        detector: ContextDetector,
+        shows_proposed: Callable[[], bool],
+    ) -> None:
+        """Search `database`, forget answers when `feed` tells of changes, ask `detector`.
+
+        `shows_proposed` tells whether rules are handed out that no person has approved.
+        """
+        self._shows_proposed = shows_proposed
         self._database = database
         self._detector = detector
-        self._remembered: OrderedDict[tuple[RuleQuery, TaskContext], RuleAnswer] = OrderedDict()
+        self._remembered: OrderedDict[_Key, RuleAnswer] = OrderedDict()
         self._totals: dict[tuple[str, ...], _Totals] = {}
         feed.subscribe(self._on_change)
 
@@ -128,10 +141,11 @@ class RuleQueries:
         started = time.perf_counter()
         detected = await self._detector.detect(query.task)
         detected = replace(detected, context=_in_mode(detected.context, query.mode))
-        key = (query, detected.context)
+        proposed = self._shows_proposed()
+        key = (query, detected.context, proposed)
         answer = self._remembered.get(key)
         if answer is None:
-            answer = await self._answer(query, detected)
+            answer = await self._answer(query, detected, proposed=proposed)
             # What had to do without meaning or rules is better the next time.
             if detected.meaning is not None and not answer.fallback:
                 self._remember(key, answer)
@@ -144,12 +158,12 @@ class RuleQueries:
             totals = self._totals[scopes] = _totals(connection, scopes)
         return _look_up(connection, query, detected, totals)
 
-    def _remember(self, key: tuple[RuleQuery, TaskContext], answer: RuleAnswer) -> None:
+    def _remember(self, key: _Key, answer: RuleAnswer) -> None:
         self._remembered[key] = answer
         if len(self._remembered) > REMEMBERED_ANSWERS:
             self._remembered.popitem(last=False)
 
-    async def _answer(self, query: RuleQuery, detected: Detected) -> RuleAnswer:
+    async def _answer(self, query: RuleQuery, detected: Detected, *, proposed: bool) -> RuleAnswer:
         fallback = detected.fallback
         try:
             result = await self._database.read(lambda c: self._found(c, query, detected))
@@ -163,6 +177,7 @@ class RuleQueries:
             token_budget=query.token_budget,
             breadcrumbs=query.breadcrumbs,
             severities=query.severities,
+            proposed=proposed,
         )
         block = context_block(result.ranked, detected.context, options)
         return RuleAnswer(

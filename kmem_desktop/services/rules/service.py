@@ -1,5 +1,7 @@
 """Everything about rules in one place, for bootstrap and the front doors."""
 
+from collections.abc import Callable
+
 from kmem_desktop.events import ChangeFeed
 from kmem_desktop.services.embedding import EmbeddingService
 from kmem_desktop.services.rules.detecting import ContextDetector, ModelDetector
@@ -29,16 +31,18 @@ class RuleServices:
         feed: ChangeFeed,
         embedding: EmbeddingService,
         model: ModelDetector | None = None,
+        shows_proposed: Callable[[], bool] = lambda: True,
     ) -> None:
         """Work on `database`, tell and hear of changes by `feed`, compare by `embedding`.
 
-        `model` is asked what a task is about; None for kmem's own head alone.
+        `model` is asked what a task is about; None for kmem's own head alone. `shows_proposed`
+        tells whether rules are handed out that no person has approved.
         """
         self.detector = ContextDetector(embedding, model)
         self.ingestion = RuleIngestion(database, feed)
         self.folders = RuleFolders(database, feed, self.ingestion)
         self.library = RuleLibrary(database, feed)
-        self.queries = RuleQueries(database, feed, self.detector)
+        self.queries = RuleQueries(database, feed, self.detector, shows_proposed)
         self.relations = RuleRelations(database, feed, embedding)
 
     def start(self) -> None:

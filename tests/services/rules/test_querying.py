@@ -3,6 +3,7 @@ import asyncio
 import pytest
 
 from kmem_desktop.bootstrap import Services
+from kmem_desktop.config import SettingsFile
 from kmem_desktop.domain.changes import Origin
 from kmem_desktop.domain.models import Detected, Diagnostics, Failure, FallbackReason
 from kmem_desktop.domain.rule_library import RuleQuery, SubmittedDocument
@@ -46,6 +47,16 @@ async def test_what_is_proposed_comes_after_what_is_approved_and_says_so(
     answer = await services.rules.queries.query(RuleQuery(ENDPOINT))
     assert [each.status for each in answer.citations][-1] is RuleStatus.PROPOSED
     assert answer.block.index("not yet approved") > answer.block.index("Key Directives")
+
+
+async def test_what_is_proposed_is_kept_back_where_a_person_wants_that(
+    services: Services, origin: Origin
+) -> None:
+    await fill(services, origin)
+    assert (await services.rules.queries.query(RuleQuery(ENDPOINT))).citations
+    SettingsFile(services.paths.settings).change(hands_out_proposed_rules=False)
+    answer = await services.rules.queries.query(RuleQuery(ENDPOINT))
+    assert answer.citations == ()
 
 
 async def test_what_was_rejected_is_not_handed_out(services: Services, you: Origin) -> None:
