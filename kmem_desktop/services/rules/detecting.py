@@ -75,7 +75,9 @@ class ContextDetector:
             asked = asyncio.ensure_future(self._model(task, deadline_s=MODEL_DEADLINE_S))
         meaning = await self._meaning(task)
         vector = meaning.question if meaning is not None else None
-        own = detect(task, vector, await asyncio.to_thread(head))
+        if not head.cache_info().currsize:
+            await asyncio.to_thread(head)
+        own = detect(task, vector, head())
         fallback = "" if meaning is not None else NO_MEANING
         if asked is None:
             return Detected(own, meaning, fallback)

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-BREADTH = Breadth(60, 150)
+BREADTH = Breadth(40, 150)
 TOPIC_CANDIDATES = 30
 FEW_HITS = 60
 """Where words and meaning find fewer, so many more are looked at that only share a topic."""
@@ -258,19 +258,20 @@ def _nearest(hits: list[Hit], meaning: Meaning | None) -> list[Hit]:
     """
     if meaning is None:
         return hits[:MOST_RANKED]
-    cosines = meaning.cosines([hit.id for hit in hits], ())
+    shared = [hit.id for hit in hits if hit.cosine is None]  # a topic alone, or no vector yet
+    cosines = meaning.cosines(shared, ()) if shared else {}
     best = max((hit.bm25 for hit in hits), default=0.0) or 1.0
-    found_near = [replace(hit, cosine=cosines.get(hit.id)) for hit in hits]
-    # A directive whose vector is still to be made is taken to be as near as its words are.
-    found_near.sort(
-        key=lambda hit: (
-            -(
-                (hit.bm25 / best if hit.cosine is None else hit.cosine)
-                + ranking.LEXICAL * hit.bm25 / best
-            )
-        )
-    )
-    return found_near[:MOST_RANKED]
+
+    def nearness(hit: Hit) -> float:
+        words = hit.bm25 / best
+        cosine = hit.cosine if hit.cosine is not None else cosines.get(hit.id)
+        # A directive whose vector is still to be made is taken to be as near as its words are.
+        return (words if cosine is None else cosine) + ranking.LEXICAL * words
+
+    nearest = sorted(hits, key=nearness, reverse=True)[:MOST_RANKED]
+    return [
+        replace(hit, cosine=cosines.get(hit.id)) if hit.cosine is None else hit for hit in nearest
+    ]
 
 
 def _candidates(
