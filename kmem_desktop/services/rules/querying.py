@@ -5,6 +5,7 @@ the baseline rules that come with kmem, and these on an empty block that says so
 "Graceful Degradation Strategy").
 """
 
+import asyncio
 import logging
 import re
 import time
@@ -115,6 +116,9 @@ class RuleQueries:
         self._detector = detector
         self._remembered: OrderedDict[_Key, RuleAnswer] = OrderedDict()
         self._totals: dict[tuple[str, ...], _Totals] = {}
+        # Ranking holds the interpreter: several threads at it would only take turns, and each
+        # turn costs up to 5 ms.
+        self._turn = asyncio.Semaphore(1)
         feed.subscribe(self._on_change)
 
     def _on_change(self, change: Change) -> None:
@@ -166,7 +170,8 @@ class RuleQueries:
     async def _answer(self, query: RuleQuery, detected: Detected, *, proposed: bool) -> RuleAnswer:
         fallback = detected.fallback
         try:
-            result = await self._database.read(lambda c: self._found(c, query, detected))
+            async with self._turn:
+                result = await self._database.read(lambda c: self._found(c, query, detected))
             if not result.searched:
                 fallback, result = "no_rules", _baseline(query, detected)
         except StoreError as error:

@@ -44,7 +44,6 @@ class RuleRelations:
         self._news.set()
         self._settled = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
-        self._stamp: tuple[int, str] | None = None
         feed.subscribe(self._on_change)
 
     def _on_change(self, change: Change) -> None:
@@ -83,17 +82,24 @@ class RuleRelations:
             await asyncio.sleep(QUIET_S)
 
     async def _work_out(self) -> None:
-        # Another process may have written something else altogether.
-        stamp = await self._database.read(rule_rows.stamp)
-        if stamp == self._stamp:
+        # Nothing is asked of the model, which takes 100 MB, unless directives changed.
+        stamp, known = await self._database.read(
+            lambda c: (rule_rows.stamp(c) + head().version, rule_relations.worked_out(c))
+        )
+        if stamp in (known, head().version):
             return
         meaning = await self._embedding.meaning_of("rules")
         while await self._make_traits(meaning):
             pass
         stored = await self._database.read(_standing)
         found = [*await asyncio.to_thread(_related, stored, meaning), *await self._opposed(stored)]
-        await self._database.write(lambda c: rule_relations.replace_all(c, found))
-        self._stamp = stamp
+
+        def keep(connection: Connection) -> None:
+            rule_relations.replace_all(connection, found)
+            if meaning is not None:  # else there is more to be found once meaning can be compared
+                rule_relations.note_worked_out(connection, stamp)
+
+        await self._database.write(keep)
 
     async def _opposed(self, stored: Sequence[StoredDirective]) -> list[Relation]:
         """Return what contradicts itself: words disagree, and the texts speak of the same."""

@@ -289,11 +289,14 @@ def count_directives(connection: Connection, scopes: Sequence[str] = ()) -> int:
     return int(connection.execute(query, (json.dumps(list(scopes)),)).get)
 
 
-def stamp(connection: Connection) -> tuple[int, str]:
-    """Return what changes whenever a directive comes, goes, or says something else."""
-    query = "SELECT count(*), coalesce(max(updated_at), '') FROM documents WHERE noun = ?"
+def stamp(connection: Connection) -> str:
+    """Return what changes whenever a directive comes, goes, or says something else.
+
+    Empty where there are none.
+    """
+    query = "SELECT count(*), max(updated_at) FROM documents WHERE noun = ?"
     row = connection.execute(query, (Noun.DIRECTIVE.value,)).fetchone()
-    return (int(row[0]), str(row[1])) if row else (0, "")
+    return f"{row[0]} {row[1]}" if row and row[0] else ""
 
 
 def count_tokens(connection: Connection, scopes: Sequence[str] = ()) -> int:

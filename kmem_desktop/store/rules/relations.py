@@ -7,6 +7,7 @@ from kmem_desktop.domain.rules import RuleRelation, RuleRelationKind
 from kmem_desktop.store.connection import Connection
 
 CONTRADICTS = "CONTRADICTS"
+_STAMP = "rule_relations_of"
 
 
 def replace_all(connection: Connection, rows: Iterable[tuple[int, int, str, float, str]]) -> None:
@@ -18,6 +19,17 @@ def replace_all(connection: Connection, rows: Iterable[tuple[int, int, str, floa
         " WHERE a.id = ?1 AND b.id = ?2",
         rows,
     )
+
+
+def note_worked_out(connection: Connection, stamp: str) -> None:
+    """Keep of which directives relations and traits were worked out last."""
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_STAMP, stamp))
+
+
+def worked_out(connection: Connection) -> str:
+    """Return of which directives relations and traits were worked out last."""
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", (_STAMP,)).fetchone()
+    return str(row[0]) if row else ""
 
 
 def related(
