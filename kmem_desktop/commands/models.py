@@ -3,12 +3,12 @@
 import argparse
 import getpass
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from kmem_desktop.bootstrap import Services
-from kmem_desktop.commands.adding import Add
+from kmem_desktop.commands.adding import Add, actions_of
 from kmem_desktop.commands.opening import with_services
 from kmem_desktop.commands.printing import print_json, printable
 from kmem_desktop.config import Paths
@@ -28,23 +28,11 @@ GIGABYTE = 10**9
 MEGABYTE = 10**6
 LISTED_MODELS = 8
 
-Run = Callable[[argparse.Namespace, Paths], int]
-
 
 def add_commands(add: Add) -> None:
     """Add `models` with its own commands."""
     models = add("models", "the AI models that are there, and what they are used for", _run_list)
-    actions = models.add_subparsers(metavar="ACTION")
-
-    def action(name: str, summary: str, run: Run) -> argparse.ArgumentParser:
-        parser = actions.add_parser(name, help=summary, description=summary)
-        parser.add_argument("--db", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
-        parser.add_argument(
-            "--json", action="store_true", default=argparse.SUPPRESS, help="print JSON"
-        )
-        parser.set_defaults(run=run)
-        return parser
-
+    action = actions_of(models)
     action("list", "who is there, and what each purpose uses", _run_list)
     use = action("use", "choose a model for a purpose", _run_use)
     use.add_argument("purpose", choices=list(Purpose))

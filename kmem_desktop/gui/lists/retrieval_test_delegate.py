@@ -15,9 +15,9 @@ from kmem_desktop.gui.lists.retrieval_test_model import (
     run_words,
     wanted_words,
 )
+from kmem_desktop.gui.lists.row_ground import paint_ground
 from kmem_desktop.gui.lists.row_table_model import Index
-from kmem_desktop.gui.theme import BAR_PX, LINE_PX, Theme, Type
-from kmem_desktop.gui.widgets.controls import paint_focus_ring
+from kmem_desktop.gui.theme import LINE_PX, Theme, Type
 
 _AIR_PX = 11
 STATE_COLORS = {State.GREEN: "good", State.RED: "bad", State.GREY: "ink3", State.NEW: "ink3"}
@@ -44,16 +44,7 @@ class RetrievalTestDelegate(QStyledItemDelegate):
         state: QStyle.StateFlag = option.state
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(rect, look.color("accent_soft"))
-            bar = QRectF(rect.x(), rect.y(), BAR_PX, rect.height())
-            painter.fillRect(bar, look.color("accent"))
-            if state & QStyle.StateFlag.State_HasFocus:
-                paint_focus_ring(painter, rect.adjusted(0, 0, 0, -1), 2, look.color("accent"))
-        elif state & QStyle.StateFlag.State_MouseOver:
-            painter.fillRect(rect, look.color("hover"))
-        line = QRectF(rect.x(), rect.bottom() - 1, rect.width(), 1)
-        painter.fillRect(line, look.color("line"))
+        paint_ground(painter, rect, state, look)
         self._paint_words(painter, rect, test, look)
         painter.restore()
 

@@ -2,9 +2,10 @@
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import QTableView, QWidget
 
 from kmem_desktop.gui.appearance import appearance, theme
+from kmem_desktop.gui.lists.one_column import show_one_column
 from kmem_desktop.gui.lists.row_delegate import Density, RowDelegate
 from kmem_desktop.gui.lists.row_table_model import RowTableModel
 
@@ -33,20 +34,7 @@ class RowListView(QTableView):
         self.setAccessibleName(name)
         self.setModel(model)
         self.setItemDelegate(self._rows)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setShowGrid(False)
-        self.setTabKeyNavigation(False)
-        self.setMouseTracking(True)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.horizontalHeader().hide()
-        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        self.horizontalHeader().setMinimumSectionSize(1)
-        self.verticalHeader().hide()
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        show_one_column(self)
         self.selectionModel().currentRowChanged.connect(self._on_current_changed)
         self.doubleClicked.connect(lambda index: self._choose(index.row()))
         appearance().changed.connect(self._on_appearance_changed)

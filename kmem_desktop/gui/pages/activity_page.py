@@ -3,9 +3,6 @@
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QFrame,
-    QHeaderView,
     QStackedWidget,
     QTableView,
     QVBoxLayout,
@@ -16,6 +13,7 @@ from kmem_desktop.domain.changes import HistoryEntry, Noun
 from kmem_desktop.events import Change
 from kmem_desktop.gui.appearance import appearance, theme
 from kmem_desktop.gui.context import Context
+from kmem_desktop.gui.lists.one_column import show_one_column
 from kmem_desktop.gui.pages.change_delegate import ChangeDelegate
 from kmem_desktop.gui.pages.change_table_model import PAGE_SIZE, ChangeTableModel
 from kmem_desktop.gui.pages.page import Page, PageHead
@@ -33,20 +31,7 @@ class ChangeListView(QTableView):
         self.setAccessibleName("Changes")
         self.setModel(page.model)
         self.setItemDelegate(page.delegate)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setShowGrid(False)
-        self.setTabKeyNavigation(False)
-        self.setMouseTracking(True)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.horizontalHeader().hide()
-        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        self.horizontalHeader().setMinimumSectionSize(1)
-        self.verticalHeader().hide()
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        show_one_column(self)
         self.verticalHeader().setMinimumSectionSize(1)
         appearance().changed.connect(self._on_appearance_changed)
         self._on_appearance_changed()

@@ -7,10 +7,10 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 from kmem_desktop.domain.changes import Action, HistoryEntry, OriginKind
 from kmem_desktop.gui.appearance import theme
 from kmem_desktop.gui.icons import paint_icon
+from kmem_desktop.gui.lists.row_ground import paint_ground
 from kmem_desktop.gui.lists.row_table_model import Index
 from kmem_desktop.gui.pages.change_table_model import CHANGE_ROLE
-from kmem_desktop.gui.theme import BAR_PX, LINE_PX, META_LINE_PX, Theme, Type
-from kmem_desktop.gui.widgets.controls import paint_focus_ring
+from kmem_desktop.gui.theme import LINE_PX, META_LINE_PX, Theme, Type
 from kmem_desktop.gui.wording import change_sentence, noun_name, when
 
 _AIR_PX = 10
@@ -59,16 +59,7 @@ class ChangeDelegate(QStyledItemDelegate):
         state: QStyle.StateFlag = option.state
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(rect, look.color("accent_soft"))
-            bar = QRectF(rect.x(), rect.y(), BAR_PX, rect.height())
-            painter.fillRect(bar, look.color("accent"))
-            if state & QStyle.StateFlag.State_HasFocus:
-                paint_focus_ring(painter, rect.adjusted(0, 0, 0, -1), 2, look.color("accent"))
-        elif state & QStyle.StateFlag.State_MouseOver:
-            painter.fillRect(rect, look.color("hover"))
-        line = QRectF(rect.x(), rect.bottom() - 1, rect.width(), 1)
-        painter.fillRect(line, look.color("line"))
+        paint_ground(painter, rect, state, look)
         self._paint_words(painter, rect, entry, look)
         painter.restore()
 

@@ -3,10 +3,7 @@
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QFrame,
     QHBoxLayout,
-    QHeaderView,
     QLineEdit,
     QStackedWidget,
     QTableView,
@@ -26,6 +23,7 @@ from kmem_desktop.domain.retrieval_tests import (
 from kmem_desktop.events import Change
 from kmem_desktop.gui.appearance import appearance, theme
 from kmem_desktop.gui.context import Context, Undo
+from kmem_desktop.gui.lists.one_column import show_one_column
 from kmem_desktop.gui.lists.retrieval_test_delegate import RetrievalTestDelegate
 from kmem_desktop.gui.lists.retrieval_test_model import RetrievalTestModel
 from kmem_desktop.gui.pages.columns import Columns
@@ -51,20 +49,7 @@ class RetrievalTestListView(QTableView):
         self.setModel(page.model)
         self._rows = RetrievalTestDelegate(self)
         self.setItemDelegate(self._rows)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setShowGrid(False)
-        self.setTabKeyNavigation(False)
-        self.setMouseTracking(True)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.horizontalHeader().hide()
-        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        self.horizontalHeader().setMinimumSectionSize(1)
-        self.verticalHeader().hide()
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        show_one_column(self)
         self.verticalHeader().setMinimumSectionSize(1)
         appearance().changed.connect(self._on_appearance_changed)
         self._on_appearance_changed()

@@ -17,12 +17,12 @@ from PySide6.QtWidgets import (
 )
 
 from kmem_desktop.gui.appearance import appearance, theme
+from kmem_desktop.gui.lists.row_ground import paint_ground
 from kmem_desktop.gui.lists.row_painting import MarkedText
 from kmem_desktop.gui.lists.row_table_model import Index
 from kmem_desktop.gui.lists.snippets import plain_snippet
 from kmem_desktop.gui.rules.rule_tree_view import severity_color
-from kmem_desktop.gui.theme import BAR_PX, LINE_PX, META_LINE_PX, Theme, Type
-from kmem_desktop.gui.widgets.controls import paint_focus_ring
+from kmem_desktop.gui.theme import LINE_PX, META_LINE_PX, Theme, Type
 
 LINE_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 _AIR_PX = 11
@@ -134,16 +134,7 @@ class DirectiveDelegate(QStyledItemDelegate):
         state: QStyle.StateFlag = option.state
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(rect, look.color("accent_soft"))
-            bar = QRectF(rect.x(), rect.y(), BAR_PX, rect.height())
-            painter.fillRect(bar, look.color("accent"))
-            if state & QStyle.StateFlag.State_HasFocus:
-                paint_focus_ring(painter, rect.adjusted(0, 0, 0, -1), 2, look.color("accent"))
-        elif state & QStyle.StateFlag.State_MouseOver:
-            painter.fillRect(rect, look.color("hover"))
-        foot = QRectF(rect.x(), rect.bottom() - 1, rect.width(), 1)
-        painter.fillRect(foot, look.color("line"))
+        paint_ground(painter, rect, state, look)
         self._paint_line(painter, rect, line, look)
         painter.restore()
 
