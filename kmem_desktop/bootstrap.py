@@ -12,7 +12,7 @@ from kmem_desktop.services.activity import ActivityService
 from kmem_desktop.services.embedding import EmbeddingService
 from kmem_desktop.services.graph import GraphService
 from kmem_desktop.services.history import HistoryService
-from kmem_desktop.services.importing import ImportingService
+from kmem_desktop.services.importing.reference_memory import ImportingService
 from kmem_desktop.services.knowledge import KnowledgeService
 from kmem_desktop.services.listing import ListingService
 from kmem_desktop.services.maintenance import MaintenanceService

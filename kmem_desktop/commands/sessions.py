@@ -8,8 +8,8 @@ from kmem_desktop.commands.opening import with_services
 from kmem_desktop.commands.printing import print_json, printable
 from kmem_desktop.config import Paths
 from kmem_desktop.domain.changes import Origin, OriginKind
-from kmem_desktop.domain.recall import USUAL_RESTORE_TOKENS, SessionOrder, SessionState
-from kmem_desktop.domain.sessions import SummaryFormat
+from kmem_desktop.domain.sessions.conversations import SummaryFormat
+from kmem_desktop.domain.sessions.recall import USUAL_RESTORE_TOKENS, SessionOrder, SessionState
 
 YOU = Origin(OriginKind.COMMAND_LINE, "You")
 STATES = (*SessionState, "all")

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Noun(StrEnum):
-    """What a searchable row is."""
+    """What a row is; sessions and proposals are not searched themselves."""
 
     KNOWLEDGE = "knowledge"
     ENTITY = "entity"
@@ -16,6 +16,8 @@ class Noun(StrEnum):
     RELATION = "relation"
     TURN = "turn"
     DIRECTIVE = "directive"
+    SESSION = "session"
+    PROPOSAL = "proposal"
 
 
 class OriginKind(StrEnum):

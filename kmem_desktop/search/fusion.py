@@ -12,7 +12,7 @@ them is steep. `tests/benchmarks` prints what each part is worth.
 import math
 from collections.abc import Mapping, Sequence
 
-from kmem_desktop.domain.sessions import Role, Turn
+from kmem_desktop.domain.sessions.conversations import Role, Turn
 from kmem_desktop.search.conversation import (
     AskedFor,
     count_words,

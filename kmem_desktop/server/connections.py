@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from kmem_desktop.bootstrap import Services
 from kmem_desktop.errors import KmemError
 from kmem_desktop.server.lines import LineSession
-from kmem_desktop.server.profiles import profile_names
+from kmem_desktop.server.tools.profiles import profile_names
 
 log = logging.getLogger(__name__)
 

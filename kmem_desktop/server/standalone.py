@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from kmem_desktop.bootstrap import opened_services
 from kmem_desktop.config import Paths
 from kmem_desktop.server.lines import LONGEST_LINE_BYTES, LineSession
-from kmem_desktop.server.profiles import profile_names
+from kmem_desktop.server.tools.profiles import profile_names
 
 QUEUED_LINES = 256
 

@@ -23,10 +23,10 @@ from kmem_desktop.bootstrap import Services
 from kmem_desktop.domain.changes import Noun, Origin, OriginKind
 from kmem_desktop.errors import KmemError, StoreError
 from kmem_desktop.events import Change
-from kmem_desktop.server import graph_tools
-from kmem_desktop.server.profiles import called_name, tools_of
 from kmem_desktop.server.rate import RateLimit
-from kmem_desktop.server.tool import Answer, Caller, Tool, error_answer
+from kmem_desktop.server.tools import graph_tools
+from kmem_desktop.server.tools.profiles import called_name, tools_of
+from kmem_desktop.server.tools.tool import Answer, Caller, Tool, error_answer
 from kmem_desktop.services.activity import Visit
 from kmem_desktop.services.graph_pages import PageLimit
 

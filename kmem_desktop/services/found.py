@@ -15,8 +15,8 @@ from kmem_desktop.services.retrieval.hits import Breadth, Hit, Ranking, Reading
 from kmem_desktop.store import fulltext
 from kmem_desktop.store import graph as graph_rows
 from kmem_desktop.store import knowledge as knowledge_rows
-from kmem_desktop.store import sessions as session_rows
 from kmem_desktop.store.connection import Connection
+from kmem_desktop.store.sessions import conversations as session_rows
 
 CANDIDATE_COUNT = 60
 ENTRY_CANDIDATE_COUNT = 150

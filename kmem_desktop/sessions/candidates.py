@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kmem_desktop.domain.knowledge import CONTENT_LENGTH, TITLE_LENGTH, Category
-from kmem_desktop.domain.sessions import Candidate, Role
+from kmem_desktop.domain.sessions.conversations import Candidate, Role
 from kmem_desktop.sessions import cues
 from kmem_desktop.sessions.salience import Outline, rank, shortened_links
 from kmem_desktop.sessions.sentences import Passage, PassageKind

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from kmem_desktop.domain.sessions import (
+from kmem_desktop.domain.sessions.conversations import (
     ContextGap,
     Digest,
     DigestPiece,

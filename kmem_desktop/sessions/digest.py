@@ -5,7 +5,7 @@ A context window of any size is filled from it without reading the conversation 
 
 from typing import TYPE_CHECKING
 
-from kmem_desktop.domain.sessions import Digest, DigestPiece, Role
+from kmem_desktop.domain.sessions.conversations import Digest, DigestPiece, Role
 from kmem_desktop.sessions.salience import Outline, Ranking, rank, shortened_links
 from kmem_desktop.sessions.sentences import Passage, PassageKind
 from kmem_desktop.text import count_tokens

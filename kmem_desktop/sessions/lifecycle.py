@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from kmem_desktop.domain.sessions import SessionStatus
+from kmem_desktop.domain.sessions.conversations import SessionStatus
 
 TURNS_BEFORE_SUMMARY = 20
 ARCHIVE_AFTER_DAYS = 7

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from kmem_desktop.domain.sessions import EntryRelation, FoundRelation
+from kmem_desktop.domain.sessions.conversations import EntryRelation, FoundRelation
 from kmem_desktop.sessions.words import content_words, identifiers
 
 LEAST_SIMILARITY = 0.7

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kmem_desktop.domain.sessions import Role
+from kmem_desktop.domain.sessions.conversations import Role
 from kmem_desktop.sessions import cues
 from kmem_desktop.sessions.sentences import Passage, PassageKind
 from kmem_desktop.sessions.words import content_words, weighted_terms

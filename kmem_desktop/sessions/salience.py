@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kmem_desktop.domain.sessions import Role, SpokenTurn
+from kmem_desktop.domain.sessions.conversations import Role, SpokenTurn
 from kmem_desktop.sessions import cues
 from kmem_desktop.sessions.reversals import Reversal, find_reversals
 from kmem_desktop.sessions.sentences import Passage, PassageKind, passages

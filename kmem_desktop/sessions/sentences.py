@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kmem_desktop.domain.sessions import Role, SpokenTurn
+from kmem_desktop.domain.sessions.conversations import Role, SpokenTurn
 from kmem_desktop.text import one_line
 
 SENTENCE_LENGTH = 320

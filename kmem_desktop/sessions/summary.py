@@ -10,7 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from kmem_desktop.domain.sessions import Bullet, BulletKind, Role, Summary, SummaryFormat
+from kmem_desktop.domain.sessions.conversations import (
+    Bullet,
+    BulletKind,
+    Role,
+    Summary,
+    SummaryFormat,
+)
 from kmem_desktop.sessions import cues
 from kmem_desktop.sessions.salience import Outline, Ranking, rank, shortened_links
 from kmem_desktop.sessions.sentences import Passage, PassageKind

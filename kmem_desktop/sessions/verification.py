@@ -7,7 +7,7 @@ that turn or in those beside it.
 import re
 from collections.abc import Sequence
 
-from kmem_desktop.domain.sessions import Bullet, Role, SpokenTurn, Summary
+from kmem_desktop.domain.sessions.conversations import Bullet, Role, SpokenTurn, Summary
 from kmem_desktop.sessions.reversals import find_reversals
 from kmem_desktop.sessions.salience import outline
 from kmem_desktop.sessions.summary import told

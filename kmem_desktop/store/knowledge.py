@@ -118,28 +118,6 @@ def has_content(connection: Connection, content: str, scope: str) -> bool:
     return connection.execute(query, (content_hash(content), scope)).fetchone() is not None
 
 
-def link(connection: Connection, item_id: int, document_ids: Sequence[int], kind: str) -> list[int]:
-    """Say that an item refers to entries; return those that do not exist."""
-    there = {
-        row[0]
-        for row in connection.execute(
-            "SELECT id FROM documents WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(document_ids)),),
-        )
-    }
-    connection.executemany(
-        "INSERT OR IGNORE INTO knowledge_links VALUES (?, ?, ?)",
-        ((item_id, document_id, kind) for document_id in sorted(there)),
-    )
-    return [document_id for document_id in document_ids if document_id not in there]
-
-
-def linked(connection: Connection, item_id: int) -> list[int]:
-    """Return the entries that an item refers to."""
-    query = "SELECT document_id FROM knowledge_links WHERE knowledge_id = ? ORDER BY document_id"
-    return [row[0] for row in connection.execute(query, (item_id,))]
-
-
 def scopes(connection: Connection) -> list[str]:
     """Return every scope in use, in alphabetical order."""
     return [row[0] for row in connection.execute("SELECT DISTINCT scope FROM knowledge ORDER BY 1")]

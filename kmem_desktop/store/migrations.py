@@ -27,6 +27,7 @@ from kmem_desktop.store.connection import (
     translated_errors,
 )
 from kmem_desktop.store.rules.tables import m006_rules
+from kmem_desktop.store.sessions.tables import m008_session_life
 
 APPLICATION_ID = 0x6B6D656D  # "kmem"
 
@@ -323,6 +324,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     m005_outgoing,
     m006_rules,
     m007_knowledge_links,
+    m008_session_life,
 )
 NEWEST_VERSION = len(MIGRATIONS)
 

@@ -22,7 +22,7 @@ from kmem_desktop.bootstrap import Services, opened_services
 from kmem_desktop.config import paths
 from kmem_desktop.domain.changes import Origin, OriginKind
 from kmem_desktop.domain.found import EntryQuery
-from kmem_desktop.domain.sessions import TurnDraft
+from kmem_desktop.domain.sessions.conversations import TurnDraft
 from kmem_desktop.search.query import parse
 from kmem_desktop.services.sessions.exchanges import SessionDraft
 from tests.benchmarks.measures import Measure

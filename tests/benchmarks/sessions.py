@@ -18,7 +18,13 @@ from typing import Any, BinaryIO, cast
 
 from _pytest.outcomes import Skipped
 
-from kmem_desktop.domain.sessions import BulletKind, Role, SpokenTurn, Summary, SummaryFormat
+from kmem_desktop.domain.sessions.conversations import (
+    BulletKind,
+    Role,
+    SpokenTurn,
+    Summary,
+    SummaryFormat,
+)
 from kmem_desktop.providers.embedded import EmbeddedModel
 from kmem_desktop.sessions.candidates import candidates
 from kmem_desktop.sessions.context_window import restore

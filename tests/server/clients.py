@@ -17,8 +17,8 @@ from mcp_types import jsonrpc_message_adapter
 
 from kmem_desktop.bootstrap import Services
 from kmem_desktop.server.connections import Connections
-from kmem_desktop.server.profiles import profile_names
 from kmem_desktop.server.tool_server import ToolServer
+from kmem_desktop.server.tools.profiles import profile_names
 from kmem_desktop.server.unix_socket import UnixSocketListener
 from kmem_desktop.services.activity import Visit
 

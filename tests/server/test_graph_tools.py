@@ -8,7 +8,7 @@ from mcp import Client
 from kmem_desktop.bootstrap import Services
 from kmem_desktop.domain.changes import Origin, OriginKind
 from kmem_desktop.domain.graph import Entity, Relation
-from kmem_desktop.server.tool import RESULT_SIZE
+from kmem_desktop.server.tools.tool import RESULT_SIZE
 from tests.server.clients import both_eras, in_memory, size_of, structure_of, text_of
 from tests.server.corpora import golden_tools
 

@@ -3,8 +3,8 @@ import json
 import pytest
 
 from kmem_desktop.bootstrap import Services
-from kmem_desktop.server.knowledge_tools import QUOTED
-from kmem_desktop.server.tool import RESULT_SIZE
+from kmem_desktop.server.tools.knowledge_tools import QUOTED
+from kmem_desktop.server.tools.tool import RESULT_SIZE
 from tests.server.clients import draft, error_of, in_memory, size_of, structure_of, text_of
 
 

@@ -6,14 +6,14 @@ import pytest
 
 from kmem_desktop.bootstrap import Services
 from kmem_desktop.errors import InvalidInputError
-from kmem_desktop.server.profiles import (
+from kmem_desktop.server.tools.profiles import (
     DEFAULT_PROFILES,
     PROFILES,
     called_name,
     profile_names,
     tools_of,
 )
-from kmem_desktop.server.tool import ASSUMED
+from kmem_desktop.server.tools.tool import ASSUMED
 from tests.server.clients import both_eras, error_of, in_memory
 from tests.server.corpora import golden_tools
 

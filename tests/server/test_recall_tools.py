@@ -7,8 +7,8 @@ from kmem_desktop.bootstrap import Services
 from kmem_desktop.domain.changes import Origin, OriginKind
 from kmem_desktop.domain.models import ChatReply, Message
 from kmem_desktop.errors import ProviderUnavailableError
-from kmem_desktop.server.recall_tools import QUOTED
-from kmem_desktop.server.tool import RESULT_SIZE
+from kmem_desktop.server.tools.recall_tools import QUOTED
+from kmem_desktop.server.tools.tool import RESULT_SIZE
 from kmem_desktop.services.sessions.recall import SessionRecall
 from tests.server.clients import error_of, in_memory, size_of, structure_of, text_of
 

@@ -5,8 +5,8 @@ import pytest
 from kmem_desktop.bootstrap import Services
 from kmem_desktop.domain.changes import Origin, OriginKind
 from kmem_desktop.domain.rule_library import SubmittedDocument
-from kmem_desktop.server.rules_tools import QUOTED
-from kmem_desktop.server.tool import RESULT_SIZE
+from kmem_desktop.server.tools.rules_tools import QUOTED
+from kmem_desktop.server.tools.tool import RESULT_SIZE
 from tests.server.clients import error_of, in_memory, size_of, structure_of, text_of
 
 YOU = Origin(OriginKind.COMMAND_LINE, "You")

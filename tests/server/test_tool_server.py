@@ -10,7 +10,7 @@ from mcp.shared.exceptions import MCPError
 
 from kmem_desktop.bootstrap import Services
 from kmem_desktop.server import tool_server
-from kmem_desktop.server.profiles import profile_names, tools_of
+from kmem_desktop.server.tools.profiles import profile_names, tools_of
 from tests.server.clients import (
     LEGACY,
     MODERN,

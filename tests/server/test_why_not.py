@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from kmem_desktop.bootstrap import Services
-from kmem_desktop.server.knowledge_tools import QUOTED
+from kmem_desktop.server.tools.knowledge_tools import QUOTED
 from tests.server.clients import both_eras, in_memory
 from tests.services.memory import stored
 

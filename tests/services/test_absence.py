@@ -14,7 +14,7 @@ from kmem_desktop.domain.absence import Absence, Cause
 from kmem_desktop.domain.changes import Noun
 from kmem_desktop.domain.found import EntryQuery
 from kmem_desktop.domain.knowledge import Category, KnowledgeQuery
-from kmem_desktop.domain.sessions import TurnDraft
+from kmem_desktop.domain.sessions.conversations import TurnDraft
 from kmem_desktop.errors import InvalidInputError, NotFoundError
 from kmem_desktop.search.meaning import Meaning
 from kmem_desktop.services import found

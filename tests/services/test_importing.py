@@ -12,7 +12,7 @@ from kmem_desktop.domain.graph import Entity, Relation
 from kmem_desktop.domain.importing import ImportReport
 from kmem_desktop.errors import FormatError
 from kmem_desktop.events import Change
-from kmem_desktop.services import importing
+from kmem_desktop.services.importing import reference_memory as importing
 from tests.services.memory import EVERYTHING, ORIGIN, WINDOW, content_of, entity, stored
 
 NUMBERS = (

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kmem_desktop.domain.sessions import Role, SpokenTurn
+from kmem_desktop.domain.sessions.conversations import Role, SpokenTurn
 from tests.server.corpora import corpora
 
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from kmem_desktop.domain.sessions import Role, SpokenTurn
+from kmem_desktop.domain.sessions.conversations import Role, SpokenTurn
 from kmem_desktop.sessions.context_window import CUT, LAST_TURNS, restore
 from kmem_desktop.sessions.digest import digest
 from kmem_desktop.sessions.salience import outline

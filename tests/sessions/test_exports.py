@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kmem_desktop.domain.importing import ImportProblem
-from kmem_desktop.domain.sessions import ImportedSession, ImportedTurn, Role
+from kmem_desktop.domain.sessions.conversations import ImportedSession, ImportedTurn, Role
 from kmem_desktop.errors import FormatError
 from kmem_desktop.sessions.transcripts import json_stream
 from kmem_desktop.sessions.transcripts.exports import read_export, read_gemini_chat

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kmem_desktop.domain.sessions import SessionStatus
+from kmem_desktop.domain.sessions.conversations import SessionStatus
 from kmem_desktop.sessions.lifecycle import (
     LifecycleRules,
     SessionFacts,

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kmem_desktop.domain.sessions import EntryRelation
+from kmem_desktop.domain.sessions.conversations import EntryRelation
 from kmem_desktop.sessions.relations import RelatedEntry, relation_between
 
 START = datetime(2026, 5, 3, tzinfo=UTC)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kmem_desktop.domain.sessions import Role, SpokenTurn
+from kmem_desktop.domain.sessions.conversations import Role, SpokenTurn
 from kmem_desktop.sessions.sentences import PassageKind, blocks, passages, sentences
 from tests.sessions.conversations import said
 

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from kmem_desktop.domain.sessions import BulletKind, SummaryFormat
+from kmem_desktop.domain.sessions.conversations import BulletKind, SummaryFormat
 from kmem_desktop.sessions.salience import outline
 from kmem_desktop.sessions.summary import LONGEST, SHARE, summarise
 from tests.sessions.conversations import PLANNING, corpus, missing_facts, said, spoken

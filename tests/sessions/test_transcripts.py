@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kmem_desktop.domain.importing import ImportProblem
-from kmem_desktop.domain.sessions import ImportedSession, ImportedTurn, Role
+from kmem_desktop.domain.sessions.conversations import ImportedSession, ImportedTurn, Role
 from kmem_desktop.sessions.transcripts import claude_code, codex
 from kmem_desktop.sessions.transcripts.lines import Bookmark
 from tests.server.corpora import corpora

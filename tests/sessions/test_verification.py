@@ -2,7 +2,7 @@
 
 import pytest
 
-from kmem_desktop.domain.sessions import Bullet, BulletKind, Summary, SummaryFormat
+from kmem_desktop.domain.sessions.conversations import Bullet, BulletKind, Summary, SummaryFormat
 from kmem_desktop.sessions.verification import checked
 from tests.sessions.conversations import PLANNING
 

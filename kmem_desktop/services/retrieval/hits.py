@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from kmem_desktop.domain.changes import Noun
-from kmem_desktop.domain.sessions import Turn
+from kmem_desktop.domain.sessions.conversations import Turn
 from kmem_desktop.search.query import ParsedQuery
 from kmem_desktop.store import fulltext
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from kmem_desktop.domain.changes import Noun
 from kmem_desktop.domain.found import Entry, Explanation
 from kmem_desktop.domain.knowledge import KnowledgeHit, KnowledgeItem, KnowledgeQuery
-from kmem_desktop.domain.sessions import Role, Turn
+from kmem_desktop.domain.sessions.conversations import Role, Turn
 from kmem_desktop.search import ranking
 from kmem_desktop.services.retrieval.hits import Hit, Ranking
 from kmem_desktop.store import graph as graph_rows

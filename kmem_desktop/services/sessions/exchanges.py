@@ -11,7 +11,7 @@ from typing import Any
 from kmem_desktop.domain.changes import Noun, Origin
 from kmem_desktop.domain.found import ENTRY_QUERY_LENGTH, ENTRY_SEARCH_LIMIT, Entry, EntryQuery
 from kmem_desktop.domain.knowledge import Category
-from kmem_desktop.domain.sessions import (
+from kmem_desktop.domain.sessions.conversations import (
     METADATA_LENGTH,
     SESSION_TITLE_LENGTH,
     SPEAKER_LENGTH,
@@ -27,9 +27,9 @@ from kmem_desktop.services import found
 from kmem_desktop.services.embedding import EmbeddingService, Meaning
 from kmem_desktop.services.retrieval.reranking import MOST_MARKED, Marker, Reranker, reranked
 from kmem_desktop.services.validation import Problems
-from kmem_desktop.store import sessions as session_rows
 from kmem_desktop.store.connection import Connection
 from kmem_desktop.store.database import Database
+from kmem_desktop.store.sessions import conversations as session_rows
 from kmem_desktop.text import count_tokens, one_line
 
 ENTRY_TYPES = (*(category.value for category in Category), "question", "answer", "entity")

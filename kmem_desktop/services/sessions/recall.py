@@ -14,7 +14,16 @@ from collections.abc import Awaitable, Callable
 from kmem_desktop.domain.changes import Noun, Origin
 from kmem_desktop.domain.found import Entry, EntryQuery
 from kmem_desktop.domain.models import ChatReply, Message
-from kmem_desktop.domain.recall import (
+from kmem_desktop.domain.sessions.conversations import (
+    Digest,
+    RestoredContext,
+    Role,
+    SpokenTurn,
+    Summary,
+    SummaryFormat,
+    TurnDraft,
+)
+from kmem_desktop.domain.sessions.recall import (
     CONTEXT_TURNS,
     MESSAGE_LENGTH,
     RESTORE_TOKENS,
@@ -26,15 +35,6 @@ from kmem_desktop.domain.recall import (
     SessionOrder,
     SessionState,
 )
-from kmem_desktop.domain.sessions import (
-    Digest,
-    RestoredContext,
-    Role,
-    SpokenTurn,
-    Summary,
-    SummaryFormat,
-    TurnDraft,
-)
 from kmem_desktop.errors import NotFoundError, ProviderError
 from kmem_desktop.events import Change, ChangeFeed
 from kmem_desktop.services.embedding import EmbeddingService
@@ -44,9 +44,9 @@ from kmem_desktop.sessions.context_window import restore
 from kmem_desktop.sessions.digest import digest
 from kmem_desktop.sessions.salience import Outline, outline
 from kmem_desktop.sessions.summary import summarise
-from kmem_desktop.store import sessions as session_rows
 from kmem_desktop.store.connection import Connection
 from kmem_desktop.store.database import Database
+from kmem_desktop.store.sessions import conversations as session_rows
 
 REMEMBERED_DIGESTS = 32
 MOST_EMBEDDED = 400

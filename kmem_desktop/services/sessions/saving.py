@@ -18,7 +18,8 @@ from kmem_desktop.domain.knowledge import (
     Category,
     KnowledgeItem,
 )
-from kmem_desktop.domain.recall import PRIORITIES, SAVED_LENGTH
+from kmem_desktop.domain.sessions.conversations import EntryRelation
+from kmem_desktop.domain.sessions.recall import PRIORITIES, SAVED_LENGTH
 from kmem_desktop.errors import NotFoundError
 from kmem_desktop.events import Change, ChangeFeed
 from kmem_desktop.services.sessions.exchanges import require_session
@@ -27,9 +28,9 @@ from kmem_desktop.store import history
 from kmem_desktop.store import knowledge as knowledge_rows
 from kmem_desktop.store.connection import Connection
 from kmem_desktop.store.database import Database
+from kmem_desktop.store.sessions import relations
 from kmem_desktop.text import normalise_content, one_line
 
-REFERENCES = "references"
 MOST_RELATED = 50
 
 
@@ -93,7 +94,9 @@ class KnowledgeSaving:
             if known is not None and (there := knowledge_rows.get_by_uuid(connection, known[0])):
                 return there, False
             stored = knowledge_rows.insert(connection, item)
-            missing = knowledge_rows.link(connection, stored.id, related_to, REFERENCES)
+            missing = relations.tell(
+                connection, stored.id, related_to, EntryRelation.REFERENCES, now
+            )
             if missing:
                 raise NotFoundError(
                     f"There is no entry {missing[0]}.", details={"related_to": missing}

@@ -16,7 +16,7 @@ from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from kmem_desktop.domain.importing import ImportProblem
-from kmem_desktop.domain.sessions import ImportedSession, ImportedTurn, Role
+from kmem_desktop.domain.sessions.conversations import ImportedSession, ImportedTurn, Role
 from kmem_desktop.sessions.transcripts import contents
 from kmem_desktop.sessions.transcripts.lines import Bookmark, Line, json_lines
 

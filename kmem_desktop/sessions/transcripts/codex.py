@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any, BinaryIO
 
 from kmem_desktop.domain.importing import ImportProblem
-from kmem_desktop.domain.sessions import ImportedSession, ImportedTurn, Role
+from kmem_desktop.domain.sessions.conversations import ImportedSession, ImportedTurn, Role
 from kmem_desktop.sessions.transcripts import contents
 from kmem_desktop.sessions.transcripts.lines import Bookmark, json_lines
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from kmem_desktop.domain.sessions import METADATA_LENGTH, TURN_LENGTH
+from kmem_desktop.domain.sessions.conversations import METADATA_LENGTH, TURN_LENGTH
 
 TOOL_CALL_LENGTH = 500
 TOOL_RESULT_LENGTH = 2_000

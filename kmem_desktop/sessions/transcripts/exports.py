@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
 from kmem_desktop.domain.importing import ImportProblem
-from kmem_desktop.domain.sessions import ImportedSession, ImportedTurn, Role
+from kmem_desktop.domain.sessions.conversations import ImportedSession, ImportedTurn, Role
 from kmem_desktop.errors import FormatError
 from kmem_desktop.sessions.transcripts import contents
 from kmem_desktop.sessions.transcripts.archives import conversation_files

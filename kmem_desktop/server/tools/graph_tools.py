@@ -12,7 +12,7 @@ from jsonschema.exceptions import ValidationError
 
 from kmem_desktop.domain.graph import Entity, Graph, Relation
 from kmem_desktop.errors import InvalidInputError, KmemError
-from kmem_desktop.server.tool import (
+from kmem_desktop.server.tools.tool import (
     ADDS,
     DELETES,
     READ_ONLY,
@@ -22,7 +22,7 @@ from kmem_desktop.server.tool import (
     Caller,
     Tool,
 )
-from kmem_desktop.server.tool import field_name as schema_field
+from kmem_desktop.server.tools.tool import field_name as schema_field
 from kmem_desktop.services.graph_pages import PageLimit
 
 MOST_SENTENCES = 50

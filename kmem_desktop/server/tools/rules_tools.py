@@ -17,7 +17,15 @@ from kmem_desktop.domain.rule_library import (
     SubmittedDocument,
 )
 from kmem_desktop.domain.rules import LAYER_LABELS, Citation, Severity, TaskContext
-from kmem_desktop.server.tool import ADDS, READ_ONLY, RESULT_SIZE, Answer, Arguments, Caller, Tool
+from kmem_desktop.server.tools.tool import (
+    ADDS,
+    READ_ONLY,
+    RESULT_SIZE,
+    Answer,
+    Arguments,
+    Caller,
+    Tool,
+)
 
 MOST_MESSAGES = 40
 LARGEST = RESULT_SIZE - 1_000

@@ -17,8 +17,8 @@ from kmem_desktop.domain.knowledge import (
     KnowledgeQuery,
 )
 from kmem_desktop.errors import InvalidInputError
-from kmem_desktop.server.absence_json import absence_json
-from kmem_desktop.server.tool import (
+from kmem_desktop.server.tools.absence_json import absence_json
+from kmem_desktop.server.tools.tool import (
     ADDS,
     DELETES,
     READ_ONLY,

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from kmem_desktop.domain.found import Entry
-from kmem_desktop.domain.sessions import RestoredContext, Summary
+from kmem_desktop.domain.sessions.conversations import RestoredContext, Summary
 
 SESSION_LIST_LIMIT = (1, 100)
 CONTEXT_TURNS = (0, 200)

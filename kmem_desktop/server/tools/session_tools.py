@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 from kmem_desktop.domain.found import ENTRY_SEARCH_LIMIT, Entry, EntryQuery
-from kmem_desktop.domain.sessions import TURN_BATCH, Role, TurnDraft
+from kmem_desktop.domain.sessions.conversations import TURN_BATCH, Role, TurnDraft
 from kmem_desktop.errors import InvalidInputError
-from kmem_desktop.server.absence_json import absence_json
-from kmem_desktop.server.knowledge_tools import EXPECTED, QUOTED
-from kmem_desktop.server.tool import ADDS, READ_ONLY, Answer, Arguments, Caller, Tool
+from kmem_desktop.server.tools.absence_json import absence_json
+from kmem_desktop.server.tools.knowledge_tools import EXPECTED, QUOTED
+from kmem_desktop.server.tools.tool import ADDS, READ_ONLY, Answer, Arguments, Caller, Tool
 from kmem_desktop.services.sessions.exchanges import ENTRY_TYPES, SessionDraft
 
 RESULT_SIZE = 38_000

@@ -12,8 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from kmem_desktop.domain.changes import Noun
-from kmem_desktop.domain.recall import SessionFacts, SessionOrder, SessionState
-from kmem_desktop.domain.sessions import (
+from kmem_desktop.domain.sessions.conversations import (
     Bullet,
     BulletKind,
     Role,
@@ -22,6 +21,7 @@ from kmem_desktop.domain.sessions import (
     SummaryFormat,
     Turn,
 )
+from kmem_desktop.domain.sessions.recall import SessionFacts, SessionOrder, SessionState
 from kmem_desktop.store import documents
 from kmem_desktop.store.connection import Connection
 

@@ -4,14 +4,14 @@ import dataclasses
 from functools import cache
 
 from kmem_desktop.errors import InvalidInputError
-from kmem_desktop.server import (
+from kmem_desktop.server.tools import (
     graph_tools,
     knowledge_tools,
     recall_tools,
     rules_tools,
     session_tools,
 )
-from kmem_desktop.server.tool import Tool
+from kmem_desktop.server.tools.tool import Tool
 
 PROFILES: dict[str, tuple[Tool, ...]] = {
     "graph": graph_tools.TOOLS,

@@ -4,7 +4,8 @@ import json
 from typing import Any
 
 from kmem_desktop.domain.knowledge import Category
-from kmem_desktop.domain.recall import (
+from kmem_desktop.domain.sessions.conversations import RestoredContext, Summary, SummaryFormat
+from kmem_desktop.domain.sessions.recall import (
     CONTEXT_TURNS,
     PRIORITIES,
     RESTORE_TOKENS,
@@ -14,9 +15,8 @@ from kmem_desktop.domain.recall import (
     SessionOrder,
     SessionState,
 )
-from kmem_desktop.domain.sessions import RestoredContext, Summary, SummaryFormat
-from kmem_desktop.server.session_tools import entry_json
-from kmem_desktop.server.tool import (
+from kmem_desktop.server.tools.session_tools import entry_json
+from kmem_desktop.server.tools.tool import (
     ADDS,
     READ_ONLY,
     RESULT_SIZE,

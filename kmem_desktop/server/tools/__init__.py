@@ -1,0 +1,1 @@
+"""The tools that assistants call, by profile."""

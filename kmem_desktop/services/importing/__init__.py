@@ -1,0 +1,1 @@
+"""Brings in what other programs remember."""
