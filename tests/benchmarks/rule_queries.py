@@ -1,7 +1,8 @@
 """Directives for tasks through the services: what is found, how many tokens it takes, how fast.
 
 The documents of the development half are imported as they are. Directives outside the labelled pool
-are passed over when ranks are compared: nobody has said whether they help.
+are passed over when ranks are compared: nobody has said whether they help. Still they take places
+that labelled ones would have had, so the labelled pool is measured by itself as well.
 """
 
 import asyncio
@@ -21,6 +22,10 @@ from kmem_desktop.config import paths
 from kmem_desktop.domain.changes import Origin, OriginKind
 from kmem_desktop.domain.models import Choice, Purpose
 from kmem_desktop.domain.rule_library import RuleAnswer, RuleQuery, SubmittedDocument
+from kmem_desktop.store import documents
+from kmem_desktop.store.connection import Connection
+from kmem_desktop.store.database import Database
+from kmem_desktop.store.rules import library
 from kmem_desktop.text import normalise_title
 from tests.benchmarks.measures import Measure, percentile, spread
 from tests.benchmarks.quality import ndcg as ndcg_of
@@ -48,9 +53,13 @@ async def _measured(folder: Path) -> list[Measure]:
     pool = _lines(folder / "directives" / "directives-dev.jsonl")
     tasks = _lines(folder / "directives" / "relevance-dev.jsonl")
     with tempfile.TemporaryDirectory() as place:
-        async with opened_services(paths(str(Path(place) / "kmem.db"))) as services:
+        profile = paths(str(Path(place) / "kmem.db"))
+        async with opened_services(profile) as services:
             await _import(services, sorted({str(folder / "rules" / d["doc"]) for d in pool}))
             quality = await _quality(services, pool, tasks)
+        await _leave_only(profile.database, pool)
+        async with opened_services(profile) as services:
+            quality.append(await _quality_of_pool(services, pool, tasks))
     with tempfile.TemporaryDirectory() as place:
         async with opened_services(paths(str(Path(place) / "kmem.db"))) as services:
             files = sorted((folder / "rules" / "real").iterdir())
@@ -73,19 +82,41 @@ async def _import(services: Services, files: Sequence[str]) -> None:
     await services.rules.relations.settled()
 
 
+async def _leave_only(database: Path, pool: list[dict[str, Any]]) -> None:
+    """Delete the directives that nobody has labelled."""
+    labelled = {_key(d["doc"], d["text"]) for d in pool}
+
+    def work(connection: Connection) -> None:
+        rules = {rule.id: rule.path for rule in library.list_rules(connection)}
+        rows = connection.execute("SELECT id, rule_id, text FROM directives").fetchall()
+        gone = [row[0] for row in rows if _key(rules[row[1]], row[2]) not in labelled]
+        documents.delete(connection, gone)
+
+    async with Database.opened(database) as opened:
+        await opened.write(work)
+
+
+async def _quality_of_pool(
+    services: Services, pool: list[dict[str, Any]], tasks: list[dict[str, Any]]
+) -> Measure:
+    found = [await _ndcg(services, pool, task) for task in tasks]
+    return Measure("the same among the labelled ones", f"nDCG@10 {statistics.mean(found):.3f}")
+
+
+async def _ndcg(services: Services, pool: list[dict[str, Any]], task: dict[str, Any]) -> float:
+    id_of = {_key(d["doc"], d["text"]): d["id"] for d in pool}
+    query = RuleQuery(task["task"], max_items=50, token_budget=20_000)
+    answer = await services.rules.queries.query(query)
+    ids = [id_of.get(_key(each.path, each.text)) for each in answer.citations]
+    return ndcg_of([i for i in ids if i], task["grades"])
+
+
 async def _quality(
     services: Services, pool: list[dict[str, Any]], tasks: list[dict[str, Any]]
 ) -> list[Measure]:
-    id_of = {(Path(d["doc"]).name, _words(d["text"])): d["id"] for d in pool}
     ndcg, tokens, shares, shown = [], [], [], []
     for task in tasks:
-        answer = await services.rules.queries.query(
-            RuleQuery(task["task"], max_items=50, token_budget=20_000)
-        )
-        ranking = [
-            i for each in answer.ranked if (i := id_of.get(_key(each.path, each.directive.text)))
-        ]
-        ndcg.append(ndcg_of(ranking, task["grades"]))
+        ndcg.append(await _ndcg(services, pool, task))
         usual: RuleAnswer = await services.rules.queries.query(RuleQuery(task["task"]))
         tokens.append(usual.tokens)
         shares.append(usual.tokens / usual.source_tokens)

@@ -60,11 +60,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-BREADTH = Breadth(40, 150)
+BREADTH = Breadth(30, 80)
 TOPIC_CANDIDATES = 30
 FEW_HITS = 60
 """Where words and meaning find fewer, so many more are looked at that only share a topic."""
-MOST_RANKED = 80
+RANKED_PER_ITEM, LEAST_RANKED, MOST_RANKED = 5, 40, 80
+"""So many candidates are ranked for each directive that is wanted, within these limits."""
 MOST_TRAITS_MADE = 60
 """Traits that are not kept yet are made during a query for at most so many candidates."""
 REMEMBERED_ANSWERS = 128
@@ -209,7 +210,7 @@ def _look_up(
     filters = fulltext.Filters(nouns=(Noun.DIRECTIVE,), scopes=scopes)
     hits = _hits(connection, query.task, filters, detected)
     considered = len(hits)
-    hits = _nearest(hits, detected.meaning)
+    hits = _nearest(hits, detected.meaning, _ranked_count(query))
     stored = rule_rows.get_directives(connection, [hit.id for hit in hits])
     candidates = _candidates(connection, hits, stored, detected.meaning)
     vector = detected.meaning.question if detected.meaning else None
@@ -256,13 +257,17 @@ def _hits(
     return hits
 
 
-def _nearest(hits: list[Hit], meaning: Meaning | None) -> list[Hit]:
+def _ranked_count(query: RuleQuery) -> int:
+    return min(max(query.max_items * RANKED_PER_ITEM, LEAST_RANKED), MOST_RANKED)
+
+
+def _nearest(hits: list[Hit], meaning: Meaning | None, count: int) -> list[Hit]:
     """Return the hits that are worth a closer look, each with its cosine.
 
     Ranking costs 50 microseconds a directive; what is far in meaning never comes up by the rest.
     """
     if meaning is None:
-        return hits[:MOST_RANKED]
+        return hits[:count]
     shared = [hit.id for hit in hits if hit.cosine is None]  # a topic alone, or no vector yet
     cosines = meaning.cosines(shared, ()) if shared else {}
     best = max((hit.bm25 for hit in hits), default=0.0) or 1.0
@@ -273,7 +278,7 @@ def _nearest(hits: list[Hit], meaning: Meaning | None) -> list[Hit]:
         # A directive whose vector is still to be made is taken to be as near as its words are.
         return (words if cosine is None else cosine) + ranking.LEXICAL * words
 
-    nearest = sorted(hits, key=nearness, reverse=True)[:MOST_RANKED]
+    nearest = sorted(hits, key=nearness, reverse=True)[:count]
     return [
         replace(hit, cosine=cosines.get(hit.id)) if hit.cosine is None else hit for hit in nearest
     ]
