@@ -256,6 +256,9 @@ def _conditions(filters: Filters) -> tuple[str, list[Any]]:
     if filters.nouns:
         marks = ", ".join("?" * len(filters.nouns))
         add(f"d.noun IN ({marks})", *(noun.value for noun in filters.nouns))
+    if not filters.nouns or Noun.DIRECTIVE in filters.nouns:
+        # What a person rejected is never found, and takes no place from what is.
+        add("NOT EXISTS (SELECT 1 FROM directives WHERE id = d.id AND status = 'rejected')")
     if filters.scopes:
         add(f"d.scope IN ({', '.join('?' * len(filters.scopes))})", *filters.scopes)
     for tag in filters.tags:

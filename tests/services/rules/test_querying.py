@@ -49,6 +49,20 @@ async def test_what_is_proposed_comes_after_what_is_approved_and_says_so(
     assert answer.block.index("not yet approved") > answer.block.index("Key Directives")
 
 
+async def test_however_much_was_rejected_the_others_are_still_found(
+    services: Services, you: Origin
+) -> None:
+    many = "".join(f"- You MUST validate the body of request {n}.\n" for n in range(300))
+    await services.rules.ingestion.upsert([SubmittedDocument("many.md", many)], you)
+    (rule,) = await services.rules.library.rules()
+    stored = await services.rules.library.directives(rule.id)
+    rejected = [each.id for each in stored]
+    await services.rules.library.set_status(rejected, RuleStatus.REJECTED, you)
+    await fill(services, you)
+    answer = await services.rules.queries.query(RuleQuery(ENDPOINT))
+    assert answer.citations[0].path == "rules/api.md"
+
+
 async def test_what_is_proposed_is_kept_back_where_a_person_wants_that(
     services: Services, origin: Origin
 ) -> None:
