@@ -4,23 +4,29 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from kmem_desktop.commands import main as commands
-from kmem_desktop.commands.models import print_models
+from kmem_desktop.commands.models import Models, print_models
 from kmem_desktop.domain.models import (
     Choice,
+    Hint,
+    KeyPlace,
     ModelInfo,
     ModelKind,
     Program,
     ProgramKind,
     ProviderReport,
     Purpose,
+    Sent,
     Snapshot,
+    Use,
 )
 from tests.end_to_end.programs import Memory
+from tests.providers.ollama_server import model, ollama_routes
 from tests.providers.openai_server import openai_routes
 from tests.providers.servers import serving
 
@@ -58,7 +64,24 @@ def test_doctor_tells_the_same_in_short(memory: Memory) -> None:
     assert done.stdout.endswith("The memory is whole.\n")
     told = json.loads(memory.run("doctor", "--json").stdout)
     assert told["is_whole"] is True
-    assert {"providers", "programs", "hints", "choices"} <= set(told["models"])
+    parts = {"providers", "programs", "hints", "choices", "uses", "keys", "sent"}
+    assert parts <= set(told["models"])
+
+
+def test_doctor_tells_of_models_what_the_list_tells(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = (model("llama3.2:3b"), model("nomic-embed-text:latest", 274_302_450))
+    with serving(ollama_routes(*rows, loaded=("llama3.2:3b",))) as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.address)
+        told = memory.run("doctor").stdout
+        listed = memory.run("models", "list").stdout
+    for facts in (told, listed):
+        assert "0.12.10, 2 models, " in facts
+        assert "reads 4096 tokens, loaded, 2.0 GB of graphics memory" in facts
+        assert "nomic-embed-text:latest  embedding, 274 MB, F16, reads 2048 tokens" in facts
+        assert "auto: llama3.2:3b of Ollama" in facts
+        assert "nothing has left this computer" in facts
 
 
 def test_texts_leave_only_for_a_host_that_was_named(memory: Memory) -> None:
@@ -141,9 +164,12 @@ def test_what_servers_say_cannot_steer_the_terminal(capsys: pytest.CaptureFixtur
     )  # fmt: skip
     ill = ProviderReport("y", "Y", "", problem=EVIL)
     program = Program(ProgramKind.OLLAMA, "Ollama", is_installed=True, evidence=(EVIL,))
-    snapshot = Snapshot(providers=(report, ill), programs=(program,), hints=(EVIL,))
+    snapshot = Snapshot(providers=(report, ill), programs=(program,), hints=(Hint(EVIL, EVIL),))
+    use = Use(Choice(EVIL, EVIL, EVIL), EVIL, EVIL, EVIL, EVIL)
+    sent = Sent(datetime.now(UTC), EVIL, Purpose.CHAT, EVIL, EVIL, 1, 2, 3)
+    models = Models(snapshot, {Purpose.CHAT: use}, {"x": KeyPlace.ENVIRONMENT}, [sent])
     for is_brief in (False, True):
-        print_models(snapshot, {Purpose.CHAT: Choice(EVIL, EVIL, EVIL)}, is_brief=is_brief)
+        print_models(models, is_brief=is_brief)
     shown = capsys.readouterr().out
     assert not any(c < " " and c != "\n" for c in shown)
     assert not {"\x9b", "\u202e"} & set(shown)

@@ -7,11 +7,10 @@ from typing import Any
 
 from kmem_desktop.bootstrap import Services
 from kmem_desktop.commands.adding import Add
-from kmem_desktop.commands.models import models_summary, print_models
+from kmem_desktop.commands.models import Models, look, models_summary, print_models
 from kmem_desktop.commands.opening import with_services
 from kmem_desktop.commands.printing import print_json, printable
 from kmem_desktop.config import Paths
-from kmem_desktop.domain.models import Choice, Purpose, Snapshot
 from kmem_desktop.services.connecting import connection_help, recipes
 from kmem_desktop.services.maintenance import Health
 from kmem_desktop.services.residence import Residence
@@ -29,21 +28,20 @@ def _run_doctor(options: argparse.Namespace, profile: Paths) -> int:
         resident = residence.ask("status")
     except TimeoutError:
         resident = None
-    health, snapshot, choices = with_services(profile, _checked)
+    health, models = with_services(profile, _checked)
     if options.json:
-        models = models_summary(snapshot, choices)
-        parts = {"database": profile.database, "resident": resident, "models": models}
+        told = models_summary(models)
+        parts = {"database": profile.database, "resident": resident, "models": told}
         print_json({**parts, **asdict(health)})
     else:
         _print_health(profile, residence, resident, health)
-        print_models(snapshot, choices, is_brief=True)
+        print_models(models, is_brief=True)
         print("The memory is whole." if health.is_whole else "The memory is damaged.")
     return 0 if health.is_whole else 1
 
 
-async def _checked(services: Services) -> tuple[Health, Snapshot, dict[Purpose, Choice]]:
-    health = await services.maintenance.check()
-    return health, await services.models.discover(), await services.models.choices()
+async def _checked(services: Services) -> tuple[Health, Models]:
+    return await services.maintenance.check(), await look(services)
 
 
 def _print_health(

@@ -4,7 +4,7 @@ import argparse
 import getpass
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from kmem_desktop.bootstrap import Services
@@ -13,14 +13,16 @@ from kmem_desktop.commands.opening import with_services
 from kmem_desktop.commands.printing import print_json, printable
 from kmem_desktop.config import Paths
 from kmem_desktop.domain.models import (
-    Choice,
+    AUTOMATIC,
     KeyPlace,
     ModelInfo,
     Program,
     ProgramKind,
     ProviderReport,
     Purpose,
+    Sent,
     Snapshot,
+    Use,
 )
 from kmem_desktop.services.models.choices import parse_choice
 
@@ -52,44 +54,89 @@ def add_commands(add: Add) -> None:
     action("sent", "what left the computer, when, to whom and how much", _run_sent)
 
 
-def models_summary(snapshot: Snapshot, choices: dict[Purpose, Choice]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Models:
+    """What is known of models.
+
+    Attributes:
+        found: Who is there.
+        uses: What serves each purpose.
+        key_places: Where the keys of other hosts are, as far as that is known unasked.
+        sent: What left the computer last, the newest first.
+    """
+
+    found: Snapshot
+    uses: dict[Purpose, Use]
+    key_places: dict[str, KeyPlace]
+    sent: Sequence[Sent]
+
+
+async def look(services: Services) -> Models:
+    """Look who is there now."""
+    models = services.models
+    found = await models.discover()
+    return Models(found, await models.uses(), await models.key_places(), await models.sent())
+
+
+def models_summary(models: Models) -> dict[str, Any]:
     """Return what `kmem models list` and `kmem doctor` tell programs."""
-    return {**asdict(snapshot), "choices": {str(p): asdict(c) for p, c in choices.items()}}
+    return {
+        **asdict(models.found),
+        "choices": {str(p): asdict(use.choice) for p, use in models.uses.items()},
+        "uses": {str(p): asdict(use) for p, use in models.uses.items()},
+        "keys": {name: str(place) for name, place in models.key_places.items()},
+        "sent": [asdict(each) for each in models.sent],
+    }
 
 
-def print_models(
-    snapshot: Snapshot, choices: dict[Purpose, Choice], *, is_brief: bool = False
-) -> None:
-    """Print what `kmem models list`, or briefly `kmem doctor`, tells people."""
+def print_models(models: Models, *, is_brief: bool = False) -> None:
+    """Print what `kmem models list` and `kmem doctor` tell people; briefly: only who is there."""
+    snapshot = models.found
     for report in snapshot.providers:
+        place = models.key_places.get(report.id, KeyPlace.NOWHERE)
+        key = f", key: {place}" if place is not KeyPlace.NOWHERE else ""
         if report.is_available:
-            print(f"  {printable(report.name):<13}{_available(report)}")
-            if not is_brief:
-                _print_list(report.models)
+            print(f"  {printable(report.name):<13}{_available(report)}{key}")
+            _print_list(report.models)
         elif not is_brief:
-            print(f"  {printable(report.name):<13}{printable(report.problem)}")
+            print(f"  {printable(report.name):<13}{printable(report.problem)}{key}")
     if is_brief and not any(report.is_available for report in snapshot.providers):
         print("  models       no program serves any; kmem does without")
     for program in snapshot.programs:
         if program.is_installed and not (is_brief and program.is_running):
             print(f"  {program.name:<13}{_installed(program)}")
-    for purpose, choice in choices.items():
-        to = f", texts go to {printable(choice.send_to)}" if choice.send_to else ""
-        print(f"  {purpose:<13}{printable(str(choice))}{to}")
+    for purpose, use in models.uses.items():
+        print(f"  {purpose:<13}{printable(_used(use))}")
     for hint in snapshot.hints:
-        print(f"  hint         {printable(hint)}")
+        print(f"  hint         {printable(str(hint))}")
+    print(f"  sent         {printable(_sent_in_short(models.sent))}")
+
+
+def _used(use: Use) -> str:
+    words = str(use.choice)
+    if use.provider and not use.problem and str(use.choice.provider) == AUTOMATIC:
+        words += f": {use.model} of {use.provider}"
+    if use.choice.send_to:
+        words += f", texts go to {use.choice.send_to}"
+    return f"{words} ({use.problem})" if use.problem else words
+
+
+def _sent_in_short(sent: Sequence[Sent]) -> str:
+    if not sent:
+        return "nothing has left this computer"
+    calls, tokens = sum(each.calls for each in sent), sum(each.tokens for each in sent)
+    last = sent[0]
+    when = last.minute.astimezone().strftime("%Y-%m-%d %H:%M")
+    return f"{calls} calls, about {tokens} tokens; last to {last.host} at {when}"
 
 
 def _run_list(options: argparse.Namespace, profile: Paths) -> int:
-    async def work(services: Services) -> tuple[Snapshot, dict[Purpose, Choice]]:
-        return await services.models.discover(), await services.models.choices()
-
-    snapshot, choices = with_services(profile, work)
+    models = with_services(profile, look)
     if options.json:
-        print_json(models_summary(snapshot, choices))
+        print_json(models_summary(models))
     else:
-        print_models(snapshot, choices)
-        print(f"Looked in {snapshot.took_ms:.0f} ms.")
+        print_models(models)
+        print(f"Looked in {models.found.took_ms:.0f} ms.")
     return 0
 
 
@@ -104,7 +151,8 @@ def _run_use(options: argparse.Namespace, profile: Paths) -> int:
     if choice.send_to:
         print(f"Texts for {purpose} are sent to {printable(choice.send_to)}.")
     if purpose is Purpose.EMBEDDINGS:
-        print("The vectors of this model are made in the background, while kmem runs.")
+        print("Its vectors are made in the background, while kmem runs: one that runs now begins")
+        print("within seconds, and compares by the model before until all texts have theirs.")
     return 0
 
 

@@ -8,6 +8,9 @@ from typing import Any
 
 from kmem_desktop.domain.rules import TaskContext
 
+ELSEWHERE = "unknown-host"
+"""The host of a model that a local server passes texts on to without telling where it is."""
+
 
 class Purpose(StrEnum):
     """What a model is used for; each is chosen, and allowed to leave the computer, by itself."""
@@ -49,7 +52,8 @@ class ModelInfo:
         parameter_count: How large it is.
         quantisation: How its weights are stored, such as "Q4_K_M".
         is_loaded: Whether it is in memory; None where the server does not tell.
-        remote_host: Where it really runs, when a local server only passes texts on.
+        remote_host: Where it really runs, when a local server only passes texts on; `ELSEWHERE`
+            where that server does not tell.
     """
 
     name: str
@@ -102,6 +106,7 @@ class ProviderReport:
         address: Its URL.
         host: Who gets what is sent to it; empty for this computer.
         is_available: Whether it answered.
+        is_ill: Whether it is there and does not do what it should.
         latency_ms: How long the answer took.
         version: What it says of itself.
         models: What it serves, best first for chat.
@@ -116,6 +121,7 @@ class ProviderReport:
     address: str
     host: str = ""
     is_available: bool = False
+    is_ill: bool = False
     latency_ms: float = 0.0
     version: str = ""
     models: tuple[ModelInfo, ...] = ()
@@ -123,6 +129,22 @@ class ProviderReport:
     problem: str = ""
     needs_key: bool = False
     is_allowed_for: tuple[Purpose, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What a person could do to get a better model.
+
+    Attributes:
+        words: A sentence.
+        command: What to type for it in a terminal; empty where nothing is typed.
+    """
+
+    words: str
+    command: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.words} {self.command}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,14 +156,14 @@ class Snapshot:
         took_ms: How long the look took.
         providers: All that kmem knows how to ask, those that answered first.
         programs: The programs of this computer.
-        hints: What a person could do to get a better model, in sentences.
+        hints: What a person could do to get a better model.
     """
 
     at: datetime | None = None
     took_ms: float = 0.0
     providers: tuple[ProviderReport, ...] = ()
     programs: tuple[Program, ...] = ()
-    hints: tuple[str, ...] = ()
+    hints: tuple[Hint, ...] = ()
 
     def provider(self, provider_id: str) -> ProviderReport | None:
         """Return the provider with this id."""
@@ -170,6 +192,40 @@ class Choice:
 
     def __str__(self) -> str:
         return f"{self.provider}:{self.model}" if self.model else self.provider
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What serves a purpose as things are.
+
+    Attributes:
+        choice: What a person chose, or what holds while nobody chose.
+        provider: Who would be asked now, by its name for people; empty for nobody.
+        model: Which model.
+        host: Who gets the texts; empty for this computer.
+        problem: Why what was chosen cannot be asked now; empty where it can.
+    """
+
+    choice: Choice
+    provider: str = ""
+    model: str = ""
+    host: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A model that can be chosen for a purpose.
+
+    Attributes:
+        choice: The choice, with the host named that would get the texts.
+        provider: Who serves it, by its name for people.
+        model: The model; None for the best that there is, where its server lists none yet.
+    """
+
+    choice: Choice
+    provider: str
+    model: ModelInfo | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,6 +351,7 @@ class Trial:
         answer: Its words, or how long its vectors are.
         latency_ms: How long it took.
         problem: Why it did not work; empty where it did.
+        is_text: Whether the answer is the model's own words.
     """
 
     provider: str
@@ -303,6 +360,7 @@ class Trial:
     answer: str = ""
     latency_ms: float = 0.0
     problem: str = ""
+    is_text: bool = True
 
 
 @dataclass(frozen=True, slots=True)

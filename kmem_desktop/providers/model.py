@@ -40,6 +40,12 @@ class Model(Protocol):
             ProviderError: It did not do what was asked, maybe because of one of the texts.
         """
 
+    def embed_questions(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors that are compared with those of texts; as `embed` in all else.
+
+        Some models want a question to be marked as one.
+        """
+
     def release(self) -> None:
         """Give its memory back. May block."""
 

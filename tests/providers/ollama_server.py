@@ -8,6 +8,7 @@ show and `context_length` of ps came with later versions; `remote_host` marks mo
 import json
 from typing import Any
 
+from tests.providers.openai_server import openai_routes
 from tests.providers.servers import Answer, Request, reading, reply, streamed
 
 DIMENSION = 4
@@ -114,4 +115,37 @@ def ollama_routes(
         ),
         "POST /api/chat": reading(chat),
         "POST /api/embed": reading(embed),
+    }
+
+
+def passing_on_routes(*names: str, words: str = "ready", is_old: bool = False) -> dict[str, Any]:
+    """Return the routes of oai2ollama: Ollama's interface before a server somewhere else.
+
+    The shapes are those of oai2ollama/_app.py of CNSeniorious000/oai2ollama: models have a name and
+    nothing else, what is shown is the same for each, an answer comes in one piece though a stream
+    was asked for, /api/ps and /api/embed are not there; and, with `is_old`, neither is /api/chat.
+    """
+    models = names or ("gpt-5", "text-embedding-3-small")
+
+    def chat(request: Request) -> Answer:
+        usage = {"prompt_eval_count": 9, "eval_count": 2, "total_duration": 11_000}
+        message = {"role": "assistant", "content": words}
+        answer = {"model": request.body["model"], "created_at": 1_790_000_000, "message": message}
+        return reply({**answer, "done": True, **usage})
+
+    openai = openai_routes(*models, words=words)
+    not_there = reply({"detail": "Not Found"}, status=404)
+    return {
+        "GET /api/version": reply({"version": "0.11.0" if is_old else "0.11.4"}),
+        "GET /api/tags": reply({"models": [{"name": name, "model": name} for name in models]}),
+        "POST /api/show": reply(
+            {"model_info": {"general.architecture": "CausalLM"}, "capabilities": ["completion"]}
+        ),
+        "POST /v1/chat/completions": openai["POST /v1/chat/completions"],
+        **(
+            {}
+            if is_old
+            else {"GET /v1/models": openai["GET /v1/models"], "POST /api/chat": reading(chat)}
+        ),
+        "*": not_there,
     }

@@ -1,4 +1,4 @@
-"""Connections: who is connected now, and how to connect an assistant."""
+"""Connections: who is connected now, how to connect an assistant, and AI models."""
 
 import json
 import re
@@ -7,13 +7,14 @@ import sys
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from kmem_desktop.domain.connections import ConnectedClient
-from kmem_desktop.gui.appearance import appearance, theme
 from kmem_desktop.gui.context import Context
 from kmem_desktop.gui.detail.parts import ScrolledColumn
+from kmem_desktop.gui.models.models_pane import ModelsPane
+from kmem_desktop.gui.models.parts import CopyButton, Row, Section, StateBadge
 from kmem_desktop.gui.pages.page import Page, PageHead
 from kmem_desktop.gui.theme import Type
 from kmem_desktop.gui.widgets.controls import Button
@@ -21,7 +22,6 @@ from kmem_desktop.gui.widgets.labels import Hairline, Label
 from kmem_desktop.gui.widgets.text_view import TextView
 from kmem_desktop.gui.wording import counted, exactly, when
 
-_COPIED_MS = 1500
 _SPACES = re.compile(r"\s*\n\s*")
 
 
@@ -55,55 +55,26 @@ def _json(value: object) -> str:
     return re.sub(r"\[\s+([^\[\]{}]*?)\s+\]", lambda m: f"[{_SPACES.sub(' ', m[1])}]", text)
 
 
-class Recipe(QWidget):
-    """A client's name, what to do, the text, and a button that copies it."""
+class Recipe(Row):
+    """A client's name, what to do, and the text: to copy, and to look at before."""
 
     def __init__(self, name: str, words: str, text: str, parent: QWidget | None = None) -> None:
-        """Show `text` as code."""
-        super().__init__(parent)
-        self._text = text
-        self._copy = Button("Copy")
-        self._copy.setAccessibleName(f"Copy the text for {name}")
-        self._copy.clicked.connect(self._on_copy)
-        titles = QVBoxLayout()
-        titles.setSpacing(2)
-        titles.addWidget(Label(name, Type.NAME))
-        titles.addWidget(Label(words, Type.META, "ink3", wrap=True))
-        head = QHBoxLayout()
-        head.setSpacing(16)
-        head.addLayout(titles, 1)
-        head.addWidget(self._copy, 0, Qt.AlignmentFlag.AlignTop)
+        """Show `text` as code when it is asked for."""
+        super().__init__(name, parent)
+        self._client = name
+        self.words.setText(words)
+        self.show_text = self.add_button(Button("Show"), f"Show the text for {name}")
+        self.show_text.clicked.connect(self._on_show)
+        self.buttons.addWidget(CopyButton(text, f"Copy the text for {name}"))
         code = TextView(f"Text for {name}")
         code.set_markdown(f"```\n{text}\n```")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 14, 0, 14)
-        column.setSpacing(8)
-        column.addLayout(head)
-        column.addWidget(code)
+        self.inside.addWidget(code)
 
-    def _on_copy(self) -> None:
-        QGuiApplication.clipboard().setText(self._text)
-        self._copy.set_words("Copied")
-        QTimer.singleShot(_COPIED_MS, self._copy, lambda: self._copy.set_words("Copy"))
-
-
-class StateBadge(Label):
-    """A state in words on a soft ground."""
-
-    def __init__(self, words: str, kind: str, parent: QWidget | None = None) -> None:
-        """Show the words in the colours of `kind`: good, warn or bad."""
-        self._kind = kind
-        super().__init__(words, Type.META, kind, parent=parent)
-        appearance().changed.connect(self._colour)
-        self._colour()
-
-    def _colour(self) -> None:
-        look = theme()
-        self.setStyleSheet(
-            f"background: {look.color(self._kind + '_soft').name()};"
-            f" border-radius: {look.px(8)}px; padding: 1px {look.px(8)}px;"
-            f" color: {look.color(self._kind).name()};"
-        )
+    def _on_show(self) -> None:
+        self.body.setVisible(self.body.isHidden())
+        words = "Show" if self.body.isHidden() else "Hide"
+        self.show_text.set_words(words)
+        self.show_text.setAccessibleName(f"{words} the text for {self._client}")
 
 
 class ConnectionsPage(Page):
@@ -120,13 +91,12 @@ class ConnectionsPage(Page):
         self._clients = QVBoxLayout()
         self._clients.setSpacing(0)
         area.column.addLayout(self._clients)
-        area.column.addSpacing(18)
-        area.column.addWidget(Label("Connect an assistant", Type.META, "ink3"))
-        area.column.addSpacing(6)
-        area.column.addWidget(Hairline())
+        connect = Section("Connect an assistant")
         for recipe in recipes(context.startup.command()):
-            area.column.addWidget(Recipe(*recipe))
-            area.column.addWidget(Hairline())
+            connect.add_row(Recipe(*recipe))
+        area.column.addWidget(connect)
+        self.models = ModelsPane(context)
+        area.column.addWidget(self.models)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -149,6 +119,18 @@ class ConnectionsPage(Page):
 
     def focus_columns(self) -> list[QWidget]:
         return [self._area]
+
+    def go_back(self) -> bool:
+        return self.models.go_back()
+
+    def has_something_to_lose(self) -> bool:
+        return self.models.has_something_to_lose()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_F5 and not event.modifiers():
+            self.models.look_again()
+        else:
+            super().keyPressEvent(event)
 
     def showEvent(self, event: object) -> None:
         self._timer.start()

@@ -11,6 +11,7 @@ from kmem_desktop.domain.models import ChatReply, ChatRequest, ModelInfo, ModelK
 from kmem_desktop.providers.http.failures import FailureKind, failure, malformed
 from kmem_desktop.providers.http.openai_compatible import parsed_event
 from kmem_desktop.providers.http.provider import (
+    MAX_CHAT_BYTES,
     Greeting,
     HttpProvider,
     OnText,
@@ -69,7 +70,9 @@ class Anthropic(HttpProvider):
         if system:
             body["system"] = system
         if on_text is None:
-            answer = await self._client.post("/v1/messages", body, deadline_s=deadline_s)
+            answer = await self._client.post(
+                "/v1/messages", body, deadline_s=deadline_s, max_bytes=MAX_CHAT_BYTES
+            )
             return self._reply(answer, request)
         stream = _Stream(self.name, on_text)
         await self._client.stream(

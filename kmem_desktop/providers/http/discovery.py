@@ -86,8 +86,9 @@ async def _report(known: Known, provider_for: ProviderFor, is_there: bool) -> Pr
             FailureKind.REFUSED,
             FailureKind.REDIRECTED,
         )
-        told = f"Something else than {known.name} is at its address." if is_foreign else ""
-        return replace(report, problem=told or error.message)
+        if is_foreign:
+            return replace(report, problem=f"Something else than {known.name} is at its address.")
+        return replace(report, problem=error.message, is_ill=True)
 
 
 async def _asked(report: ProviderReport, provider: Provider) -> ProviderReport:

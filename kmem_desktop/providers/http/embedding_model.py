@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kmem_desktop.errors import ProviderError, ProviderUnavailableError
 from kmem_desktop.providers.http.background import Background
 from kmem_desktop.providers.http.failures import FailureKind, failure, kind_of
+from kmem_desktop.providers.http.prefixes import prefixes_of
 from kmem_desktop.providers.http.provider import Vectors
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class RemoteEmbeddingModel:
         self._embed = embed
         self._is_up = is_up
         self._longest = context_tokens * CHARACTERS_PER_TOKEN
+        self._prefixes = prefixes_of(name.partition(":")[2])
 
     def is_available(self) -> bool:
         """Return whether its provider has answered lately."""
@@ -80,11 +82,18 @@ class RemoteEmbeddingModel:
             ProviderUnavailableError: The provider is not there.
             ProviderError: It did not answer, or with something else than these vectors.
         """
+        return self._vectors(texts, self._prefixes.text)
+
+    def embed_questions(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        """Return the questions' vectors, made as the model wants questions; else as `embed`."""
+        return self._vectors(questions, self._prefixes.question)
+
+    def _vectors(self, texts: Sequence[str], prefix: str) -> NDArray[np.float32]:
         import numpy as np
 
         if not texts:
             return np.zeros((0, self.dimension), np.float32)
-        vectors = np.asarray(self._asked([_readable(text) for text in texts]), np.float64)
+        vectors = np.asarray(self._asked([prefix + _readable(text) for text in texts]), np.float64)
         if vectors.shape != (len(texts), self.dimension):
             raise failure(
                 FailureKind.MALFORMED,

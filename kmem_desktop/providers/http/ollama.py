@@ -1,8 +1,13 @@
 """Ollama, by its own interface, which tells more than the one it shares with others.
 
+Programs such as oai2ollama take Ollama's place and pass everything on to another server. Their
+models have neither size nor digest, which those of an Ollama always have: that tells them apart,
+and texts go there only where a person allowed it.
+
 References:
     Ollama, docs/api.md: version, tags, ps, show, embed, chat. Models that run at ollama.com are
-    listed beside the others, with `remote_host`.
+    listed beside the others, with `remote_host`. CNSeniorious000/oai2ollama, oai2ollama/_app.py:
+    versions of it without /api/chat know only OpenAI's way.
 """
 
 import asyncio
@@ -12,10 +17,12 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from kmem_desktop.domain.models import ChatReply, ChatRequest, ModelInfo, ModelKind
+from kmem_desktop.domain.models import ELSEWHERE, ChatReply, ChatRequest, ModelInfo, ModelKind
 from kmem_desktop.errors import ProviderError
-from kmem_desktop.providers.http.failures import FailureKind, failure, malformed
+from kmem_desktop.providers.http.failures import FailureKind, failure, kind_of, malformed
+from kmem_desktop.providers.http.openai_compatible import OpenAICompatible, kind_by_name
 from kmem_desktop.providers.http.provider import (
+    MAX_CHAT_BYTES,
     Greeting,
     HttpProvider,
     OnText,
@@ -31,9 +38,10 @@ SHOWN_AT_ONCE = 8
 
 
 class Ollama(HttpProvider):
-    """An Ollama on this computer."""
+    """An Ollama on this computer, or a program that speaks like one."""
 
     _shown: dict[str, dict[str, Any]] | None = None
+    _passes_on = False
 
     async def available(self, *, deadline_s: float) -> Greeting:
         """Return its version."""
@@ -50,6 +58,7 @@ class Ollama(HttpProvider):
         if not isinstance(tags, dict) or not isinstance(tags.get("models"), list):
             raise malformed(self.name)
         rows = [row for row in rows_of(tags, "models") if _name(row)]
+        self._passes_on = any(_is_passed_on(row) for row in rows)
         # What is not told in time is left out, and asked for the next time.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(deadline_s / 2):
@@ -66,7 +75,18 @@ class Ollama(HttpProvider):
     async def chat(
         self, request: ChatRequest, on_text: OnText | None = None, *, deadline_s: float
     ) -> ChatReply:
-        """Return the answer."""
+        """Return the answer; who only passes texts on may know no other way than OpenAI's."""
+        try:
+            return await self._chat(request, on_text, deadline_s)
+        except ProviderError as error:
+            if not self._passes_on or kind_of(error) is not FailureKind.NO_MODEL:
+                raise
+        other_way = OpenAICompatible(self.id, self.name, self._client, host=self.host)
+        return await other_way.chat(request, on_text, deadline_s=deadline_s)
+
+    async def _chat(
+        self, request: ChatRequest, on_text: OnText | None, deadline_s: float
+    ) -> ChatReply:
         body: dict[str, Any] = {
             "model": request.model,
             "messages": [{"role": m.role, "content": m.text} for m in request.messages],
@@ -76,7 +96,9 @@ class Ollama(HttpProvider):
         if request.schema is not None:
             body["format"] = dict(request.schema)
         if on_text is None:
-            answer = await self._client.post("/api/chat", body, deadline_s=deadline_s)
+            answer = await self._client.post(
+                "/api/chat", body, deadline_s=deadline_s, max_bytes=MAX_CHAT_BYTES
+            )
             return self._reply(answer, [self._piece(answer)], request)
         return await self._streamed(body, request, on_text, deadline_s)
 
@@ -123,12 +145,12 @@ class Ollama(HttpProvider):
             is_cut=answer.get("done_reason") == "length",
         )
 
-    async def _loaded(self, deadline_s: float) -> dict[str, dict[str, Any]]:
-        """Return what is in memory now; an Ollama without this question has nothing to tell."""
+    async def _loaded(self, deadline_s: float) -> dict[str, dict[str, Any]] | None:
+        """Return what is in memory now; None where it does not tell."""
         try:
             answer = await self._client.get("/api/ps", deadline_s=deadline_s)
         except ProviderError:
-            return {}
+            return None
         return {_name(row): row for row in rows_of(answer, "models")}
 
     async def _show_all(self, rows: list[dict[str, Any]], deadline_s: float) -> None:
@@ -150,15 +172,20 @@ class Ollama(HttpProvider):
                     name: found.get(name) for name in ("capabilities", "model_info", "details")
                 }
 
-        new = [row for row in rows[:MOST_SHOWN] if _digest(row) not in shown]
+        new = [
+            row for row in rows[:MOST_SHOWN] if _digest(row) not in shown and not _is_passed_on(row)
+        ]
         await asyncio.gather(*(show(row) for row in new))
 
-    def _model(self, row: dict[str, Any], loaded: dict[str, dict[str, Any]]) -> ModelInfo:
+    def _model(self, row: dict[str, Any], loaded: dict[str, dict[str, Any]] | None) -> ModelInfo:
         shown = (self._shown or {}).get(_digest(row), {})
         info = part_of(shown, "model_info")
         details = part_of(row, "details")
         architecture = text_of(info.get("general.architecture"))
-        running = loaded.get(_name(row), {})
+        running = (loaded or {}).get(_name(row), {})
+        if _is_passed_on(row):
+            # What it shows is the same for every model: only the name tells something.
+            return ModelInfo(_name(row), kind_by_name(_name(row)), remote_host=ELSEWHERE)
         return ModelInfo(
             _name(row),
             kind=_kind(shown, info, architecture, text_of(details.get("family"))),
@@ -170,7 +197,7 @@ class Ollama(HttpProvider):
             parameter_count=count_of(info.get("general.parameter_count"))
             or parameter_count(text_of(details.get("parameter_size"))),
             quantisation=text_of(details.get("quantization_level")),
-            is_loaded=_name(row) in loaded,
+            is_loaded=_name(row) in loaded if loaded is not None else None,
             remote_host=urlsplit(text_of(row.get("remote_host"))).hostname or "",
         )
 
@@ -186,6 +213,11 @@ def parameter_count(text: str) -> int:
 
 def _name(row: dict[str, Any]) -> str:
     return text_of(row.get("name")) or text_of(row.get("model"))
+
+
+def _is_passed_on(row: dict[str, Any]) -> bool:
+    """Return whether a model lies on no disk, and nobody tells where it is."""
+    return not (row.get("digest") or row.get("size") or row.get("remote_host"))
 
 
 def _digest(row: dict[str, Any]) -> str:

@@ -18,6 +18,7 @@ from kmem_desktop.domain.models import ChatReply, ChatRequest, ModelInfo, ModelK
 from kmem_desktop.errors import ProviderError
 from kmem_desktop.providers.http.failures import FailureKind, failure, kind_of, malformed
 from kmem_desktop.providers.http.provider import (
+    MAX_CHAT_BYTES,
     Greeting,
     HttpProvider,
     OnText,
@@ -150,7 +151,9 @@ class OpenAICompatible(HttpProvider):
         body = self._body(request)
         path = "/v1/chat/completions"
         if on_text is None:
-            answer = await self._client.post(path, body, deadline_s=deadline_s)
+            answer = await self._client.post(
+                path, body, deadline_s=deadline_s, max_bytes=MAX_CHAT_BYTES
+            )
             choice = self._choice(answer)
             text = part_of(choice, "message").get("content")
             if not isinstance(text, str):

@@ -16,6 +16,9 @@ from kmem_desktop.providers.http.failures import malformed
 if TYPE_CHECKING:
     from kmem_desktop.providers.http.client import HttpClient
 
+MAX_CHAT_BYTES = 1024 * 1024
+"""No model says more at once; a server that does not stop is not listened to for long."""
+
 OnText = Callable[[str], None]
 Vectors = list[list[float]]
 

@@ -9,8 +9,12 @@ from kmem_desktop.config import SettingsFile
 from kmem_desktop.domain.models import AUTOMATIC, OFF, Choice, Purpose
 from kmem_desktop.errors import InvalidInputError, NotFoundError
 from kmem_desktop.providers.http.catalogue import Known, is_address, known_servers
+from kmem_desktop.services.validation import Problems
 
 LONGEST_NAME = 40
+MOST_REMEMBERED = 4
+_REMEMBERED = "embeddings before"
+"""Stands in the settings beside the purposes."""
 
 
 class ModelChoices:
@@ -93,24 +97,55 @@ class ModelChoices:
         """Write a choice that was looked at before."""
         self._write(purpose, choice)
 
+    def remember(self, choice: Choice) -> None:
+        """Keep an embedding model in mind: it serves until the next one has all its vectors."""
+        kept = {str(each): asdict(each) for each in self.remembered() if str(each) != str(choice)}
+        kept[str(choice)] = asdict(choice)
+        stored = dict(self._settings().refresh().models)
+        stored[_REMEMBERED] = dict(list(kept.items())[-MOST_REMEMBERED:])
+        self._settings().change(models=stored)
+
+    def remembered(self) -> tuple[Choice, ...]:
+        """Return the embedding models that were chosen lately, the newest last."""
+        stored = self._settings().refresh().models.get(_REMEMBERED)
+        found = stored.values() if isinstance(stored, dict) else ()
+        read = [_read(each, Purpose.EMBEDDINGS) for each in found]
+        return tuple(each for each in read if each.dimension > 0 and each.model)
+
+    def stamp(self) -> tuple[int, ...]:
+        """Return what changes when somebody writes the settings; blocks on the disk."""
+        try:
+            stat = self._path.stat()
+        except OSError:
+            return ()
+        return stat.st_mtime_ns, stat.st_size, stat.st_ino
+
     def add_server(self, name: str, address: str) -> None:
         """Add a server that speaks OpenAI's language.
 
         Raises:
-            InvalidInputError: The name or the address is none.
+            InvalidInputError: The name or the address is none; `details["errors"]` names which.
         """
-        is_name = 0 < len(name) <= LONGEST_NAME and all(c.isalnum() or c == "-" for c in name)
-        if not is_name or not name.isascii() or name in (AUTOMATIC, OFF):
-            raise InvalidInputError("A server's name is made of letters, digits and hyphens.")
-        if any(each.id == name for each in self._servers({})):
-            raise InvalidInputError(f"There is a provider named {name} already.")
-        if not is_address(address):
-            raise InvalidInputError(
-                "That is no address of a server.", hint="Such as http://127.0.0.1:8000"
-            )
+        name, address = name.strip(), address.strip()
+        problems = Problems()
+        problems.check("name", lambda: self._name_problem(name))
+        problems.check("address", lambda: _address_problem(address))
+        problems.raise_if_any()
         own = self._settings().refresh().model_servers
         address = address.rstrip("/").removesuffix("/v1")
         self._settings().change(model_servers={**own, name: address})
+
+    def added(self) -> frozenset[str]:
+        """Return the names of the servers that were added."""
+        return frozenset(self._settings().refresh().model_servers)
+
+    def _name_problem(self, name: str) -> str | None:
+        is_name = 0 < len(name) <= LONGEST_NAME and all(c.isalnum() or c == "-" for c in name)
+        if not is_name or not name.isascii() or name in (AUTOMATIC, OFF):
+            return f"Name must be 1 to {LONGEST_NAME} letters, digits and hyphens."
+        if any(each.id == name for each in self._servers({})):
+            return f"Name must be another one: there is a provider named {name} already."
+        return None
 
     def remove_server(self, name: str) -> None:
         """Forget a server that was added; purposes that it served become automatic."""
@@ -136,6 +171,12 @@ def parse_choice(text: str, send_to: str = "") -> Choice:
     """Return the choice that is written "auto", "off", "provider" or "provider:model"."""
     provider, _, model = text.partition(":")
     return Choice(provider, model, send_to)
+
+
+def _address_problem(address: str) -> str | None:
+    if is_address(address):
+        return None
+    return "Address must be the URL of a server, such as http://127.0.0.1:8000."
 
 
 def _read(stored: Any, purpose: Purpose) -> Choice:

@@ -37,6 +37,7 @@ class KeyService:
         self._environment = os.environ if environment is None else environment
         self._this_run: dict[str, str] = {}
         self._read: dict[str, str] = {}
+        self._has_keychain: bool | None = None
 
     async def set(self, known: Known, key: str) -> KeyPlace:
         """Keep a key; without a keychain until kmem ends.
@@ -55,6 +56,7 @@ class KeyService:
         entry = _entry(known)
         self._drop(entry)
         if await _patiently(KEYCHAIN_PATIENCE_S, self._keychain.write, entry, key):
+            self._read[entry] = key
             return KeyPlace.KEYCHAIN
         self._this_run[entry] = key
         return KeyPlace.THIS_RUN
@@ -76,21 +78,37 @@ class KeyService:
         """Return where a key is."""
         return (await self._found(known, KEYCHAIN_PATIENCE_S))[0]
 
+    async def has_keychain(self) -> bool:
+        """Return whether there is a keychain that can be used."""
+        if self._has_keychain is None:
+            self._has_keychain = bool(await asyncio.to_thread(self._keychain.name))
+        return self._has_keychain
+
+    def place_at_hand(self, known: Known) -> KeyPlace:
+        """Return where a key is, as far as that is known without the keychain being opened."""
+        return self._at_hand(known)[0]
+
     async def _found(self, known: Known, patience_s: float) -> tuple[KeyPlace, str]:
+        place, key = self._at_hand(known)
+        if place is KeyPlace.NOWHERE and known.key_variable:
+            kept = await _patiently(patience_s, self._keychain.read, _entry(known)) or ""
+            if _is_key(kept):
+                self._read[_entry(known)] = kept
+                return KeyPlace.KEYCHAIN, kept
+        return place, key
+
+    def _at_hand(self, known: Known) -> tuple[KeyPlace, str]:
+        entry = _entry(known)
         if not known.key_variable:
             return KeyPlace.NOWHERE, ""
-        entry = _entry(known)
         if entry in self._this_run:
             return KeyPlace.THIS_RUN, self._this_run[entry]
         variable = self._environment.get(known.key_variable, "").strip()
         if _is_key(variable):
             return KeyPlace.ENVIRONMENT, variable
-        if entry not in self._read:
-            kept = await _patiently(patience_s, self._keychain.read, entry) or ""
-            if not _is_key(kept):
-                return KeyPlace.NOWHERE, ""
-            self._read[entry] = kept
-        return KeyPlace.KEYCHAIN, self._read[entry]
+        if entry in self._read:
+            return KeyPlace.KEYCHAIN, self._read[entry]
+        return KeyPlace.NOWHERE, ""
 
     def _drop(self, entry: str) -> None:
         self._this_run.pop(entry, None)

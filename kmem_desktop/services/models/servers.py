@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from kmem_desktop.domain.models import (
     AUTOMATIC,
+    ELSEWHERE,
     OFF,
     Choice,
     ModelInfo,
@@ -26,6 +27,7 @@ from kmem_desktop.services.models.choices import ModelChoices
 from kmem_desktop.services.models.keys import KeyService
 
 LOOK_PATIENCE_S = 0.2
+MODELS_DEADLINE_S = 10.0
 CLOUD_OF_OLLAMA = "ollama.com"
 CLOUD_ENDINGS = (":cloud", "-cloud")
 
@@ -90,7 +92,7 @@ class Servers:
         """Return who is asked for a purpose, in order."""
         choice = self._choices.of(purpose)
         found: list[Link] = []
-        for report, model in _candidates(purpose, choice, snapshot):
+        for report, model in candidates(purpose, choice, snapshot):
             known = self._choices.known_by_id(report.id)
             provider = await self.provider(known)
             found.append(Link(provider, model, self.breaker(report.id, purpose)))
@@ -100,6 +102,19 @@ class Servers:
         """Return one link, whoever was chosen."""
         provider = await self.provider(self._choices.known_by_id(provider_id))
         return Link(provider, model, self.breaker(provider_id, purpose))
+
+    async def best(self, provider_id: str, purpose: Purpose) -> str:
+        """Ask a provider for its models; return the best for a purpose.
+
+        Raises:
+            ProviderError: It does not answer, or has none.
+        """
+        known = self._choices.known_by_id(provider_id)
+        models = await (await self.provider(known)).models(deadline_s=MODELS_DEADLINE_S)
+        best = best_model(models, purpose)
+        if best is None:
+            raise failure(FailureKind.NO_MODEL, f"{known.name} has no model for {purpose}.")
+        return best.name
 
     def breaker(self, provider_id: str, purpose: Purpose) -> CircuitBreaker:
         """Return what remembers how a provider has done lately for a purpose."""
@@ -141,13 +156,20 @@ def remote_host(snapshot: Snapshot, provider_id: str, model: str) -> str:
     known = next((each for each in models if each.name == model), None)
     if known is not None:
         return known.remote_host
+    if any(each.remote_host == ELSEWHERE for each in models):
+        return ELSEWHERE
     # Ollama fetches such a model when it is first asked for one.
     return CLOUD_OF_OLLAMA if model.endswith(CLOUD_ENDINGS) else ""
 
 
-def _candidates(
+def candidates(
     purpose: Purpose, choice: Choice, snapshot: Snapshot
 ) -> list[tuple[ProviderReport, str]]:
+    """Return who is asked for a purpose with which model, in order.
+
+    Raises:
+        ProviderError: The one that was chosen is not known any more.
+    """
     if choice.provider == OFF:
         return []
     found: list[tuple[ProviderReport, str]] = []

@@ -4,8 +4,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,29 +20,28 @@ from kmem_desktop.domain.models import (
     FallbackReason,
     KeyPlace,
     Message,
-    ModelInfo,
     ModelKind,
+    Offer,
     Program,
     ProgramKind,
-    ProviderReport,
     Purpose,
     Sent,
     Snapshot,
     Trial,
+    Use,
 )
 from kmem_desktop.domain.rules import TaskContext
 from kmem_desktop.errors import InvalidInputError, ProviderError
 from kmem_desktop.platforms.model_programs import ModelPrograms
 from kmem_desktop.providers.http.background import Background
-from kmem_desktop.providers.http.catalogue import RECOMMENDED
+from kmem_desktop.providers.http.catalogue import Known
 from kmem_desktop.providers.http.chain import RetryPolicy, error_of
-from kmem_desktop.providers.http.choosing import best_model
-from kmem_desktop.providers.http.embedding_model import RemoteEmbeddingModel
-from kmem_desktop.providers.http.provider import Vectors
-from kmem_desktop.services.models.asking import TRIAL_TEXT, Asking
+from kmem_desktop.services.models.asking import Asking
 from kmem_desktop.services.models.choices import ModelChoices
 from kmem_desktop.services.models.detecting import LateAnswers
+from kmem_desktop.services.models.embeddings import EmbeddingChoice
 from kmem_desktop.services.models.keys import KeyService
+from kmem_desktop.services.models.offers import hints_of, model_to_try, offers_of, uses_of
 from kmem_desktop.services.models.outgoing import OutgoingRecord
 from kmem_desktop.services.models.ranks import LateMarks, Marks
 from kmem_desktop.services.models.servers import Servers, remote_host
@@ -53,13 +51,14 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-EmbeddingListener = Callable[[RemoteEmbeddingModel | None], Awaitable[None]]
-
 DETECTION_DEADLINE_S = 0.38
 """Seed 002 allows 400 ms; the rest is for whoever asked."""
 CHAT_DEADLINE_S = 120.0
 PROGRAMS_DEADLINE_S = 0.4
 WATCH_EVERY_S = 10.0
+SETTLING_EVERY_S = 1.0
+SETTLING_LOOKS = 20
+"""A program that has just started serves some seconds later: it is looked for until it does."""
 
 
 class ModelService:
@@ -73,8 +72,7 @@ class ModelService:
         found: What was there when it was last looked.
         keys: The keys of those who want one.
         outgoing: The record of what left the computer.
-        on_embedding_model: Gets the embedding model when another one is chosen; None for the
-            bundled one.
+        embeddings: The embedding model that was chosen.
     """
 
     def __init__(
@@ -100,19 +98,23 @@ class ModelService:
         self.keys = keys or KeyService()
         self.outgoing = OutgoingRecord(database)
         self.found = Snapshot()
-        self.on_embedding_model: EmbeddingListener | None = None
         self._choices = choices or ModelChoices(settings)
         self._programs = programs or ModelPrograms()
         self._background = Background()
         self._servers = Servers(self._choices, self.keys)
         self._asking = Asking(self._servers, self.outgoing, policy or RetryPolicy())
         self._background.on_stop(self._servers.close)
+        self.embeddings = EmbeddingChoice(
+            self._choices, self._servers, self._asking, self._background, lambda: self.found
+        )
         self._late = LateAnswers()
         self._marks = LateMarks()
         self._listeners: list[Callable[[], None]] = []
         self._looking: asyncio.Task[Snapshot] | None = None
         self._watch: asyncio.Task[None] | None = None
         self._fingerprint: frozenset[str] | None = None
+        self._looks_left = 0
+        self._news = asyncio.Event()
 
     # Finding
 
@@ -128,8 +130,18 @@ class ModelService:
         is_new = fingerprint != self._fingerprint
         self._fingerprint = fingerprint
         if is_new:
+            self._looks_left = SETTLING_LOOKS
+        elif self._looks_left and not self._is_awaited():
+            self._looks_left = 0
+        if is_new or self._looks_left:
+            self._looks_left -= 1
             await self.discover()
         return is_new
+
+    def _is_awaited(self) -> bool:
+        """Return whether a program runs and its server does not answer yet."""
+        up = {each.id for each in self.found.providers if each.is_available}
+        return any(each.is_running and each.kind not in up for each in self.found.programs)
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call `listener` after each look.
@@ -147,13 +159,26 @@ class ModelService:
             NotFoundError: It is not installed, or needs a person to start it.
             KmemError: It could not be started.
         """
-        return await asyncio.to_thread(self._programs.start, kind)
+        program = await asyncio.to_thread(self._programs.start, kind)
+        self._fingerprint = None
+        self._news.set()
+        return program
 
     # Choosing
 
     async def choices(self) -> dict[Purpose, Choice]:
-        """Return which model serves each purpose."""
+        """Return which model was chosen for each purpose."""
         return await self._there(_returned(self._choices.all))
+
+    async def uses(self) -> dict[Purpose, Use]:
+        """Return what serves each purpose, as things were at the last look."""
+        return uses_of(await self.choices(), self.found)
+
+    async def offers(self) -> dict[Purpose, tuple[Offer, ...]]:
+        """Return what can be chosen for each purpose, as things were at the last look."""
+        places = await self.key_places()
+        keyed = [each for each, place in places.items() if place is not KeyPlace.NOWHERE]
+        return {purpose: offers_of(purpose, self.found, keyed) for purpose in Purpose}
 
     async def choose(self, purpose: Purpose, choice: Choice) -> Choice:
         """Let a model serve a purpose; an embedding model is asked for a first vector.
@@ -167,9 +192,14 @@ class ModelService:
             ProviderError: An embedding model does not answer.
         """
         saved = await self._there(self._choose(purpose, choice, await self.discover()))
-        if purpose is Purpose.EMBEDDINGS and self.on_embedding_model is not None:
-            await self.on_embedding_model(self.embedding_model())
+        if purpose is Purpose.EMBEDDINGS:
+            await self.embeddings.tell()
         return saved
+
+    async def take_settings(self) -> None:
+        """Go along with what another process has chosen; whoever serves calls it now and then."""
+        if await self.embeddings.take_settings() and self.found.at is not None:
+            await self.discover()
 
     async def add_server(self, name: str, address: str) -> None:
         """Add a server that speaks OpenAI's language.
@@ -190,18 +220,35 @@ class ModelService:
             NotFoundError: There is no such provider.
             InvalidInputError: That is no key, or the provider takes none.
         """
-        known = self._choices.known_by_id(provider_id)
+        known = await self._known(provider_id)
         if not known.key_variable:
             raise InvalidInputError(f"{known.name} takes no key.")
         return await self._there(self.keys.set(known, key))
 
     async def forget_key(self, provider_id: str) -> None:
         """Forget a provider's key."""
-        await self._there(self.keys.forget(self._choices.known_by_id(provider_id)))
+        await self._there(self.keys.forget(await self._known(provider_id)))
 
     async def key_place(self, provider_id: str) -> KeyPlace:
-        """Return where a provider's key is kept."""
-        return await self._there(self.keys.place(self._choices.known_by_id(provider_id)))
+        """Return where a provider's key is kept; the keychain may ask a person for that."""
+        return await self._there(self.keys.place(await self._known(provider_id)))
+
+    async def key_places(self) -> dict[str, KeyPlace]:
+        """Return where the key of each that takes one is, without opening the keychain for it."""
+
+        def places() -> dict[str, KeyPlace]:
+            known = [each for each in self._choices.known() if each.key_variable]
+            return {each.id: self.keys.place_at_hand(each) for each in known}
+
+        return await self._there(_returned(places))
+
+    async def has_keychain(self) -> bool:
+        """Return whether there is a keychain; without one a key is asked for after each start."""
+        return await self._there(self.keys.has_keychain())
+
+    async def added_servers(self) -> frozenset[str]:
+        """Return the names of the servers that a person added."""
+        return await self._there(_returned(self._choices.added))
 
     async def sent(self) -> Sequence[Sent]:
         """Return what left the computer, the newest first."""
@@ -267,6 +314,14 @@ class ModelService:
         """Whether a model was chosen to put what was found in order."""
         return self._choices.of(Purpose.RERANKING).provider not in (AUTOMATIC, OFF)
 
+    def is_chat_chosen(self) -> bool:
+        """Return whether a model was chosen to chat, rather than whichever is there."""
+        return self._choices.of(Purpose.CHAT).provider not in (AUTOMATIC, OFF)
+
+    def is_chat_local(self) -> bool:
+        """Return whether a model was chosen to chat, and what it reads stays on this computer."""
+        return self.is_chat_chosen() and not self._choices.of(Purpose.CHAT).send_to
+
     async def rerank(
         self, question: str, texts: Sequence[str], *, deadline_s: float
     ) -> Marks | None:
@@ -301,41 +356,17 @@ class ModelService:
         """Return what a model says a task is about; None where none says it in time."""
         return (await self.detect(task)).context
 
-    def embedding_model(self) -> RemoteEmbeddingModel | None:
-        """Return the provider's embedding model that was chosen; None for the bundled one.
-
-        Nobody is asked: what has to be known of it was learned when it was chosen.
-        """
-        choice = self._choices.of(Purpose.EMBEDDINGS)
-        if choice.provider in (AUTOMATIC, OFF) or not choice.dimension:
-            return None
-        report = self.found.provider(choice.provider)
-        models = report.models if report is not None else ()
-        context = next((m.context_tokens for m in models if m.name == choice.model), 0)
-
-        async def embed(texts: Sequence[str]) -> Vectors:
-            return await self._asking.embed(choice.provider, choice.model, texts, self.found)
-
-        return RemoteEmbeddingModel(
-            str(choice),
-            choice.dimension,
-            self._background,
-            embed,
-            is_up=lambda: self._servers.is_up(choice.provider, Purpose.EMBEDDINGS),
-            context_tokens=context,
-        )
-
     async def test(self, provider_id: str, model: str = "") -> Trial:
         """Put a real question to a provider and measure how long the answer takes.
 
         Raises:
             NotFoundError: There is no such provider.
         """
-        known = self._choices.known_by_id(provider_id)
+        known = await self._known(provider_id)
         report = (await self.discover()).provider(known.id)
         if report is None or not report.is_available:
             return Trial(known.id, model, False, problem=report.problem if report else "")
-        tried = _model_to_try(report, model)
+        tried = model_to_try(report, model)
         if tried is None:
             return Trial(known.id, model, False, problem=f"{known.name} has no such model.")
         begin = time.monotonic()
@@ -344,7 +375,8 @@ class ModelService:
         except ProviderError as error:
             return Trial(known.id, tried.name, False, problem=error.message)
         latency_ms = (time.monotonic() - begin) * 1000
-        return Trial(known.id, tried.name, True, answer, latency_ms)
+        is_text = tried.kind is not ModelKind.EMBEDDING
+        return Trial(known.id, tried.name, True, answer, latency_ms, is_text=is_text)
 
     async def stop(self) -> None:
         """End whatever still goes on."""
@@ -358,6 +390,9 @@ class ModelService:
         await self._background.stop()
 
     # How
+
+    async def _known(self, provider_id: str) -> Known:
+        return await self._there(_returned(lambda: self._choices.known_by_id(provider_id)))
 
     async def _there(self, work: Coroutine[Any, Any, T]) -> T:
         return await self._background.run(work)
@@ -378,7 +413,7 @@ class ModelService:
             took_ms=(time.monotonic() - begin) * 1000,
             providers=providers,
             programs=programs,
-            hints=_hints(providers, programs),
+            hints=hints_of(providers, programs),
         )
         if self._watch is None:
             self._watch = asyncio.ensure_future(self._keep_watching())
@@ -396,7 +431,10 @@ class ModelService:
     async def _keep_watching(self) -> None:
         self._fingerprint = await asyncio.to_thread(self._programs.fingerprint)
         while True:
-            await asyncio.sleep(WATCH_EVERY_S)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(SETTLING_EVERY_S if self._looks_left else WATCH_EVERY_S):
+                    await self._news.wait()
+            self._news.clear()
             try:
                 await self.discover_if_changed()
             except Exception:
@@ -413,52 +451,12 @@ class ModelService:
         return Detected(outcome.value, outcome.diagnostics)
 
     async def _choose(self, purpose: Purpose, choice: Choice, snapshot: Snapshot) -> Choice:
-        is_fixed = choice.provider in (AUTOMATIC, OFF)
-        if not is_fixed and purpose is Purpose.EMBEDDINGS and not choice.model:
-            report = snapshot.provider(choice.provider)
-            best = best_model(report.models if report else (), purpose)
-            choice = replace(choice, model=best.name if best else "")
+        if purpose is Purpose.EMBEDDINGS:
+            return await self.embeddings.choose(choice, snapshot)
         host = remote_host(snapshot, choice.provider, choice.model)
-        before = self._choices.of(purpose)
         self._choices.set(purpose, choice, remote_host=host)
-        if is_fixed or purpose is not Purpose.EMBEDDINGS:
-            return choice
-        try:
-            # What was chosen has to work now: everything would be embedded by it.
-            vectors = await self._asking.embed(
-                choice.provider, choice.model, [TRIAL_TEXT], snapshot
-            )
-        except BaseException:
-            self._choices.restore(purpose, before)
-            raise
-        choice = replace(choice, dimension=len(vectors[0]))
-        self._choices.restore(purpose, choice)
         return choice
 
 
 async def _returned(work: Callable[[], T]) -> T:
     return work()
-
-
-def _model_to_try(report: ProviderReport, name: str) -> ModelInfo | None:
-    if name:
-        return next((model for model in report.models if model.name == name), None)
-    chat = best_model(report.models, Purpose.CHAT)
-    return chat or best_model(report.models, Purpose.EMBEDDINGS)
-
-
-def _hints(providers: Sequence[ProviderReport], programs: Sequence[Program]) -> tuple[str, ...]:
-    hints = [
-        f"{program.name} is installed and does not run: kmem models start {program.kind}"
-        for program in programs
-        if program.can_be_started
-    ]
-    for report in providers:
-        if report.id != "ollama" or not report.is_available:
-            continue
-        kinds = {model.kind for model in report.models}
-        for purpose, kind in (("chat", ModelKind.CHAT), ("embeddings", ModelKind.EMBEDDING)):
-            if kind not in kinds:
-                model = RECOMMENDED[purpose]
-                hints.append(f"Ollama has no model for {purpose}: ollama pull {model}")
-    return tuple(hints)

@@ -137,3 +137,22 @@ async def test_it_is_as_available_as_its_provider(background: Background) -> Non
     assert (up.is_available(), up.is_loaded()) == (True, True)
     assert (down.is_available(), down.is_loaded()) == (False, False)
     up.release()
+
+
+async def test_questions_and_texts_are_marked_as_the_model_wants_them(
+    background: Background,
+) -> None:
+    asked: list[str] = []
+
+    async def embed(texts: Sequence[str]) -> list[list[float]]:
+        asked.extend(texts)
+        return [[3.0, 4.0] for _ in texts]
+
+    name = "ollama:nomic-embed-text:latest"
+    model = RemoteEmbeddingModel(name, 2, background, embed, is_up=lambda: True, context_tokens=10)
+    await embedded(model, ["a text", "x" * 99])
+    await asyncio.to_thread(model.embed_questions, ["a question"])
+    plain = RemoteEmbeddingModel("lm-studio:bge-m3", 2, background, embed, is_up=lambda: True)
+    await asyncio.to_thread(plain.embed_questions, ["a question"])
+    longest = ("search_document: " + "x" * 99)[:30]
+    assert asked == ["search_document: a text", longest, "search_query: a question", "a question"]

@@ -7,13 +7,20 @@ from typing import Any
 
 import pytest
 
-from kmem_desktop.domain.models import ChatRequest, Message, ModelKind
+from kmem_desktop.domain.models import ELSEWHERE, ChatRequest, Message, ModelKind
 from kmem_desktop.errors import ProviderError
 from kmem_desktop.providers.http.client import HttpClient
 from kmem_desktop.providers.http.failures import FailureKind, kind_of
 from kmem_desktop.providers.http.ollama import Ollama, parameter_count
 from tests.providers import servers
-from tests.providers.ollama_server import DIMENSION, model, ollama_routes, said, shown
+from tests.providers.ollama_server import (
+    DIMENSION,
+    model,
+    ollama_routes,
+    passing_on_routes,
+    said,
+    shown,
+)
 from tests.providers.servers import Server, reply, serving, streamed
 
 LONG_S = 10.0
@@ -214,6 +221,55 @@ async def test_words_instead_of_a_context_are_a_failure() -> None:
 )
 def test_sizes_are_read_as_ollama_writes_them(text: str, count: int) -> None:
     assert parameter_count(text) == count
+
+
+async def test_models_that_lie_on_no_disk_are_somewhere_else() -> None:
+    with serving(passing_on_routes()) as server:
+        provider = Ollama("ollama", "Ollama", HttpClient("Ollama", server.address))
+        greeting = await provider.available(deadline_s=LONG_S)
+        chat, embedding = await provider.models(deadline_s=LONG_S)
+        await provider.close()
+    assert greeting.is_ours
+    assert (chat.kind, chat.remote_host, chat.is_loaded) == (ModelKind.CHAT, ELSEWHERE, None)
+    assert (embedding.kind, embedding.remote_host) == (ModelKind.EMBEDDING, ELSEWHERE)
+    assert server.count("/api/show") == 0
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+@pytest.mark.parametrize("in_pieces", [False, True])
+async def test_who_passes_texts_on_is_asked_in_the_way_that_it_knows(
+    is_old: bool, in_pieces: bool
+) -> None:
+    pieces: list[str] = []
+    question = ChatRequest((Message("user", "Are you there?"),), "gpt-5", max_tokens=7)
+    with serving(passing_on_routes(words="yes", is_old=is_old)) as server:
+        provider = Ollama("ollama", "Ollama", HttpClient("Ollama", server.address))
+        await provider.models(deadline_s=LONG_S)
+        answer = await provider.chat(
+            question, pieces.append if in_pieces else None, deadline_s=LONG_S
+        )
+        with pytest.raises(ProviderError) as caught:
+            await provider.embed(["a"], "text-embedding-3-small", deadline_s=LONG_S)
+        await provider.close()
+    assert answer.text.strip() == "yes"
+    assert "".join(pieces) == (answer.text if in_pieces else "")
+    assert kind_of(caught.value) is FailureKind.NO_MODEL
+    assert server.count("/v1/chat/completions") == is_old
+
+
+async def test_a_real_ollama_is_asked_in_no_other_way() -> None:
+    not_there = reply({"error": "model not found"}, status=404)
+    async with ollama(**{"POST_/api_chat": not_there}) as (provider, server):
+        await provider.models(deadline_s=LONG_S)
+        with pytest.raises(ProviderError):
+            await provider.chat(QUESTION, deadline_s=LONG_S)
+    assert server.count("/v1/chat/completions") == 0
+
+
+async def test_an_ollama_that_does_not_tell_what_is_loaded_says_neither_yes_nor_no() -> None:
+    async with ollama(**{"GET_/api_ps": reply({}, status=404)}) as (provider, _):
+        found = await provider.models(deadline_s=LONG_S)
+    assert {each.is_loaded for each in found} == {None}
 
 
 def test_the_fake_shows_what_the_documentation_shows() -> None:

@@ -1,10 +1,11 @@
 """A model service on servers, programs and a keychain of the test's own."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from kmem_desktop.bootstrap import Services
 from kmem_desktop.platforms.keychain import Keychain
 from kmem_desktop.platforms.model_programs import ModelPrograms
 from kmem_desktop.providers.http.catalogue import KNOWN, Known
@@ -86,3 +87,23 @@ async def models(
             yield service
         finally:
             await service.stop()
+
+
+def rig(
+    services: Services,
+    known: Sequence[Known],
+    *,
+    system: Described | None = None,
+    keychain: MemoryKeychain | None = None,
+) -> None:
+    """Let the model service know these servers, programs and this keychain only."""
+
+    def servers(own: Mapping[str, str]) -> tuple[Known, ...]:
+        added = [Known(name, name, url, key_variable="K") for name, url in own.items()]
+        return (*known, *added)
+
+    models = services.models
+    models._choices._servers = servers
+    models._programs = ModelPrograms(system or linux())
+    models.keys = KeyService(keychain or MemoryKeychain(), {})
+    models._servers._keys = models.keys

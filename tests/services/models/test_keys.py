@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from kmem_desktop.bootstrap import opened_services
+from kmem_desktop.config import Paths
+from kmem_desktop.domain.library.copies import CopyFormat, CopyPart, CopyQuery
 from kmem_desktop.domain.models import Choice, KeyPlace, Message, Purpose
+from kmem_desktop.domain.rule_library import SubmittedDocument
+from kmem_desktop.domain.rules import RuleFormat
 from kmem_desktop.errors import InvalidInputError, KmemError, ProviderError
 from kmem_desktop.log import log_to_file
 from kmem_desktop.providers.http.catalogue import ANTHROPIC, OPENAI, Known
@@ -15,9 +20,11 @@ from kmem_desktop.services.models.keys import KeyService
 from tests.providers import servers
 from tests.providers.openai_server import openai_routes
 from tests.providers.servers import reply, serving
-from tests.services.models.bench import PLANTED, MemoryKeychain, far, models
+from tests.services.memory import WINDOW, stored
+from tests.services.models.bench import PLANTED, MemoryKeychain, far, models, rig
 
 QUESTION = [Message("user", "Are you there?")]
+RULES = "# API rules\n\n- You MUST validate the body of every request before it is used.\n"
 
 
 async def test_a_key_is_kept_in_the_keychain_under_its_host() -> None:
@@ -71,6 +78,17 @@ async def test_the_keychain_is_read_once_until_the_key_changes() -> None:
     assert await keys.get(OPENAI) == "another"
 
 
+async def test_where_a_key_is_can_be_told_without_opening_the_keychain() -> None:
+    keychain = MemoryKeychain()
+    keychain.kept["openai@api.openai.com"] = PLANTED
+    keys = KeyService(keychain, {})
+    assert keys.place_at_hand(OPENAI) is KeyPlace.NOWHERE
+    assert await keys.place(OPENAI) is KeyPlace.KEYCHAIN
+    assert keys.place_at_hand(OPENAI) is KeyPlace.KEYCHAIN
+    await keys.set(ANTHROPIC, PLANTED)
+    assert keys.place_at_hand(ANTHROPIC) is KeyPlace.KEYCHAIN
+
+
 async def test_a_variable_may_hold_a_key() -> None:
     keys = KeyService(MemoryKeychain(), {"OPENAI_API_KEY": PLANTED})
     assert await keys.place(OPENAI) is KeyPlace.ENVIRONMENT
@@ -95,6 +113,11 @@ def files_with(folder: Path, secret: str) -> list[str]:
         for path in folder.rglob("*")
         if path.is_file() and any(form in path.read_bytes() for form in forms)
     ]
+
+
+def filled_files(folder: Path, beginning: str) -> list[Path]:
+    """Return the files of a folder whose names begin so, and that hold something."""
+    return [path for path in folder.glob(f"{beginning}*") if path.stat().st_size]
 
 
 @pytest.mark.parametrize("works", [True, False])
@@ -139,4 +162,30 @@ async def test_a_planted_key_is_found_nowhere_after_it_was_used(
     assert (tmp_path / "kmem.db").exists()
     assert (tmp_path / "settings.json").exists()
     assert (tmp_path / "kmem.log").exists()
+    assert files_with(tmp_path, PLANTED) == []
+
+
+async def test_a_planted_key_is_in_no_file_that_was_exported(
+    profile: Paths, tmp_path: Path
+) -> None:
+    with serving(openai_routes()) as server:
+        async with opened_services(profile) as services:
+            rig(services, [far(server.address)], keychain=MemoryKeychain(works=False))
+            await services.models.set_key("far", PLANTED)
+            choice = Choice("far", "a-model", "api.far.example")
+            await services.models.choose(Purpose.CHAT, choice)
+            await services.models.chat(QUESTION)
+            await stored(services, "Queue moved from Redis to PostgreSQL")
+            await services.rules.ingestion.upsert([SubmittedDocument("api.md", RULES)], WINDOW)
+            everything = CopyQuery(tuple(CopyPart))
+            for copy_format in CopyFormat:
+                path = tmp_path / f"copy-{copy_format}"
+                await services.library.exporting.to_file(everything, copy_format, path)
+            rules = [rule.id for rule in await services.rules.library.rules()]
+            for rule_format in RuleFormat:
+                text = await services.rules.library.export(rules, rule_format)
+                (tmp_path / f"rules-{rule_format}").write_text(text, encoding="utf-8")
+    assert server.requests[-1].headers["authorization"] == f"Bearer {PLANTED}"
+    assert len(filled_files(tmp_path, "copy-")) == len(CopyFormat)
+    assert len(filled_files(tmp_path, "rules-")) == len(RuleFormat)
     assert files_with(tmp_path, PLANTED) == []

@@ -100,7 +100,7 @@ async def test_it_gives_vectors_that_can_be_compared(tmp_path: Path, llama: str)
         found = await service.discover()
         name = found.providers[0].models[0].name
         await service.choose(Purpose.EMBEDDINGS, Choice("llama-cpp", name))
-        model = service.embedding_model()
+        model = service.embeddings.model()
         assert model is not None
         texts = ["The cat sleeps.", "The cat sleeps.", "SELECT name FROM users", "x " * 9000]
         vectors = await asyncio.to_thread(model.embed, texts)

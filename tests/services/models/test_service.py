@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from kmem_desktop.domain.models import (
+    ELSEWHERE,
     OFF,
     Choice,
     FallbackReason,
@@ -22,10 +23,17 @@ from kmem_desktop.domain.models import (
 from kmem_desktop.domain.rules import Layer
 from kmem_desktop.errors import InvalidInputError, NotFoundError, ProviderError, StoreError
 from kmem_desktop.platforms.system import Process
+from kmem_desktop.services.models import service as service_module
 from kmem_desktop.store import outgoing
 from tests.platforms.described import linux
 from tests.providers import servers
-from tests.providers.ollama_server import DIMENSION, model, ollama_routes, said
+from tests.providers.ollama_server import (
+    DIMENSION,
+    model,
+    ollama_routes,
+    passing_on_routes,
+    said,
+)
 from tests.providers.openai_server import openai_routes
 from tests.providers.servers import after, free_address, reading, reply, serving
 from tests.services.models.bench import LONG_S, MemoryKeychain, far, models, near
@@ -48,7 +56,7 @@ async def test_with_nothing_there_everything_says_so_and_nothing_fails(
         async with models(tmp_path, *known) as service:
             found = await service.discover()
             detected = await service.detect(TASK)
-            assert service.embedding_model() is None
+            assert service.embeddings.model() is None
             with pytest.raises(ProviderError, match="No model is there"):
                 await service.chat(QUESTION)
     assert found.took_ms < 500
@@ -86,12 +94,53 @@ async def test_it_looks_again_when_a_program_or_the_network_changes(tmp_path: Pa
         assert await service.discover_if_changed()
 
 
+async def test_a_program_that_has_just_started_is_looked_for_until_it_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service_module, "SETTLING_EVERY_S", 0.01)
+    system = linux("/usr/bin/ollama")
+    up = asyncio.Event()
+    with serving() as server:
+        async with models(tmp_path, near("ollama", server.address), system=system) as service:
+            await service.discover()
+
+            def note() -> None:
+                if service.found.providers[0].is_available:
+                    up.set()
+
+            service.listen(note)
+            await service.start_program(ProgramKind.OLLAMA)
+            system.running.append(Process(7, "ollama", ("ollama", "serve")))
+            while server.count("/api/version") < 4:  # noqa: ASYNC110 - a thread counts
+                await asyncio.sleep(0)
+            assert not up.is_set()
+            server.routes.update(ollama_routes())
+            async with asyncio.timeout(LONG_S):
+                await up.wait()
+            await service.discover_if_changed()
+            asked = server.count("/api/version")
+            await service.discover_if_changed()
+            assert server.count("/api/version") == asked  # it is there: nothing more to look for
+
+
+async def test_nobody_is_looked_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service_module, "SETTLING_LOOKS", 2)
+    system = linux(running=[Process(7, "LM Studio", ("lm-studio",))])
+    with serving() as server:
+        async with models(tmp_path, near("lm-studio", server.address), system=system) as service:
+            for _ in range(5):
+                await service.discover_if_changed()
+    assert server.count("/v1/models") == 2
+
+
 async def test_a_program_that_does_not_run_is_an_offer(tmp_path: Path) -> None:
     system = linux("/usr/bin/ollama")
     async with models(tmp_path, near("ollama", free_address()), system=system) as service:
         found = await service.discover()
         assert found.programs[0].can_be_started
-        assert "does not run" in found.hints[0]
+        assert "does not run" in found.hints[0].words
         await service.start_program(ProgramKind.OLLAMA)
         with pytest.raises(NotFoundError):
             await service.start_program(ProgramKind.LM_STUDIO)
@@ -102,8 +151,8 @@ async def test_an_ollama_without_models_gets_a_hint_what_to_pull(tmp_path: Path)
     with serving({**ollama_routes(), "GET /api/tags": reply({"models": []})}) as server:
         async with models(tmp_path, near("ollama", server.address)) as service:
             hints = (await service.discover()).hints
-    assert any("ollama pull llama3.2:3b" in hint for hint in hints)
-    assert any("ollama pull nomic-embed-text" in hint for hint in hints)
+    assert any(hint.command == "ollama pull llama3.2:3b" for hint in hints)
+    assert any(hint.command == "ollama pull nomic-embed-text" for hint in hints)
 
 
 async def test_chat_uses_what_is_there(tmp_path: Path) -> None:
@@ -247,6 +296,31 @@ async def test_a_model_of_ollamas_cloud_is_known_by_its_name_before_it_is_listed
                     await service.choose(Purpose.CHAT, Choice("ollama", name))
 
 
+async def test_a_server_that_tells_not_where_its_models_are_counts_as_far_away(
+    tmp_path: Path,
+) -> None:
+    with serving(passing_on_routes(words=CONTEXT)) as server:
+        async with models(tmp_path, near("ollama", server.address)) as service:
+            await service.discover()
+            assert (await service.detect(TASK, deadline_s=LONG_S)).context is None
+            with pytest.raises(ProviderError, match="No model is there"):
+                await service.chat(QUESTION)
+            for name in ("gpt-5", "one-that-it-does-not-list"):
+                with pytest.raises(InvalidInputError, match=ELSEWHERE):
+                    await service.choose(Purpose.CHAT, Choice("ollama", name))
+            assert server.count("/api/chat") == 0
+            await service.choose(Purpose.CHAT, Choice("ollama", "gpt-5", ELSEWHERE))
+            answer, diagnostics = await service.chat(QUESTION)
+            (record,) = await service.sent()
+            wanted = Choice("ollama", "text-embedding-3-small", ELSEWHERE)
+            with pytest.raises(ProviderError):
+                await service.choose(Purpose.EMBEDDINGS, wanted)  # it has no /api/embed
+            assert (await service.choices())[Purpose.EMBEDDINGS] == Choice()
+    assert answer.text == CONTEXT
+    assert diagnostics.model == "gpt-5"
+    assert record.host == ELSEWHERE
+
+
 async def test_what_cannot_be_written_down_is_not_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -362,9 +436,9 @@ async def test_an_embedding_model_is_tried_when_it_is_chosen(tmp_path: Path) -> 
 
     with serving(ollama_routes()) as server:
         async with models(tmp_path, near("ollama", server.address)) as service:
-            service.on_embedding_model = listener
+            service.embeddings.on_model = listener
             choice = await service.choose(Purpose.EMBEDDINGS, Choice("ollama"))
-            chosen = service.embedding_model()
+            chosen = service.embeddings.model()
             assert chosen is not None
             vectors = await asyncio.to_thread(chosen.embed, ["a", "bc"])
             await service.choose(Purpose.EMBEDDINGS, Choice())
@@ -380,7 +454,7 @@ async def test_an_embedding_model_that_does_not_answer_is_not_chosen(tmp_path: P
             with pytest.raises(ProviderError):
                 await service.choose(Purpose.EMBEDDINGS, Choice("ollama"))
             assert (await service.choices())[Purpose.EMBEDDINGS] == Choice()
-            assert service.embedding_model() is None
+            assert service.embeddings.model() is None
 
 
 async def test_a_chosen_embedding_model_needs_nobody_until_it_is_used(tmp_path: Path) -> None:
@@ -388,7 +462,7 @@ async def test_a_chosen_embedding_model_needs_nobody_until_it_is_used(tmp_path: 
         async with models(tmp_path, near("ollama", server.address)) as service:
             await service.choose(Purpose.EMBEDDINGS, Choice("ollama"))
     async with models(tmp_path, near("ollama", free_address())) as service:
-        chosen = service.embedding_model()
+        chosen = service.embeddings.model()
         assert chosen is not None
         assert chosen.is_available()
         for _ in range(3):
@@ -428,9 +502,18 @@ async def test_a_server_that_a_person_added_is_used(tmp_path: Path) -> None:
             assert (await service.chat(QUESTION))[0].text == "ready"
             await service.remove_server("mine")
             assert (await service.choices())[Purpose.CHAT] == Choice()
-            for name, address in (("", server.address), ("a b", server.address), ("x", "ftp://a")):
-                with pytest.raises(InvalidInputError):
+            for name, address, wrong in (
+                ("", server.address, ["name"]),
+                ("a b", server.address, ["name"]),
+                ("auto", server.address, ["name"]),
+                ("x", "ftp://a", ["address"]),
+                ("x" * 41, "http://a:b", ["name", "address"]),
+            ):
+                with pytest.raises(InvalidInputError) as caught:
                     await service.add_server(name, address)
+                assert [each["field"] for each in caught.value.details["errors"]] == wrong
+            await service.add_server("theirs", server.address)
+            assert await service.added_servers() == {"theirs"}
 
 
 async def test_after_the_end_nothing_is_left_and_nothing_is_done(tmp_path: Path) -> None:
