@@ -70,11 +70,12 @@ class LineSession:
             async with anyio.create_task_group() as group:
                 group.start_soon(self._read, inbox)
                 group.start_soon(self._send, outbox)
-                options = tools.server.create_initialization_options()
-                await tools.server.run(received, sent, options)
+                await tools.server.run(received, sent, tools.options())
                 group.cancel_scope.cancel()
         finally:
             forget()
+            for notice in self._notices:
+                notice.cancel()
             self._services.activity.leave(visit)
             for stream in (inbox, received, sent, outbox):
                 stream.close()

@@ -1,43 +1,53 @@
-"""The MCP server of one connection: tools, resource, limits, and errors in words.
+"""The MCP server of one connection: tools, resources, prompts, limits, and errors in words.
 
 Both protocol eras are served on one stream by the SDK: the first request decides. Arguments are
 checked here, since the SDK's low-level server leaves that to its user.
 """
 
 import asyncio
-import json
 import logging
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Coroutine, Mapping
+from dataclasses import replace
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeVar
 
 import mcp_types as types
 from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
 from mcp.server.session import ServerSession
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    ResourcesListChanged,
+    ResourceUpdated,
+)
 from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from kmem_desktop.bootstrap import Services
 from kmem_desktop.domain.changes import Noun, Origin, OriginKind
-from kmem_desktop.errors import KmemError, StoreError
+from kmem_desktop.errors import InvalidInputError, KmemError, NotFoundError, StoreError
 from kmem_desktop.events import Change
+from kmem_desktop.server.prompts import Prompts
 from kmem_desktop.server.rate import RateLimit
-from kmem_desktop.server.tools import graph_tools
+from kmem_desktop.server.resources import GRAPH_URI, Offer, Resources
 from kmem_desktop.server.tools.profiles import called_name, tools_of
 from kmem_desktop.server.tools.tool import Answer, Caller, Tool, error_answer
 from kmem_desktop.services.activity import Visit
-from kmem_desktop.services.graph_pages import PageLimit
+from kmem_desktop.services.sessions import redacting
 
 log = logging.getLogger(__name__)
 
-GRAPH_URI = "memory://knowledge-graph"
-GRAPH_RESOURCE_SIZE = 1_000_000
 TOOL_TIMEOUT_S = 60.0
 MOST_CALLS_IN_FLIGHT = 256
 CALLS_PER_SECOND = 500.0
 CALLS_AT_ONCE = 2_000.0
+NOTICE_PAUSE_S = 1.0
+"""A client is told at most so often that the list of resources is another one."""
+_GRAPH_NOUNS = (Noun.ENTITY, Noun.OBSERVATION, Noun.RELATION)
+_LISTED_NOUNS = (Noun.SESSION, Noun.TURN, Noun.KNOWLEDGE)
 
 INSTRUCTIONS = """\
 kmem is the user's long-term memory, shared by all their assistants. Before you start on a task, \
@@ -58,6 +68,7 @@ _CLIENT_NAMES = {
 }
 
 Context = ServerRequestContext[Any, Any]
+T = TypeVar("T")
 
 
 class ToolServer:
@@ -72,7 +83,14 @@ class ToolServer:
         self._in_flight = 0
         self._bus = InMemorySubscriptionBus()
         self._subscribed: ServerSession | None = None
+        self._listing: ServerSession | None = None
+        self._is_noticing = False
         has_graph = "read_graph" in self._tools
+        has_memory = "load_session" in self._tools
+        is_listed = has_graph or has_memory
+        self._resources = Resources(services, Offer(graph=has_graph, memory=has_memory))
+        self._prompts = Prompts(services, self._resources)
+        self._has_memory = has_memory
         self.server: Server[Any] = Server(
             "kmem",
             version=version("kmem"),
@@ -81,20 +99,36 @@ class ToolServer:
             cache_hints={"tools/list": CacheHint(ttl_ms=3_600_000, scope="private")},
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
-            on_list_resources=self._list_resources if has_graph else None,
-            on_read_resource=self._read_resource if has_graph else None,
+            on_list_resources=self._list_resources if is_listed else None,
+            on_list_resource_templates=self._list_templates if has_memory else None,
+            on_read_resource=self._read_resource if is_listed else None,
             on_subscribe_resource=self._subscribe if has_graph else None,
             on_unsubscribe_resource=self._unsubscribe if has_graph else None,
-            on_subscriptions_listen=ListenHandler(self._bus) if has_graph else None,
+            on_subscriptions_listen=ListenHandler(self._bus) if is_listed else None,
+            on_list_prompts=self._list_prompts if has_memory else None,
+            on_get_prompt=self._get_prompt if has_memory else None,
+            on_completion=self._complete if has_memory else None,
         )
 
+    def options(self) -> InitializationOptions:
+        """Return what a client of the older protocol is told that this server can do."""
+        notices = NotificationOptions(resources_changed=self._has_memory)
+        return self.server.create_initialization_options(notices)
+
     async def on_change(self, change: Change) -> None:
-        """Tell a client that subscribed to the graph that it has changed."""
-        if change.noun not in (Noun.ENTITY, Noun.OBSERVATION, Noun.RELATION):
-            return
-        await self._bus.publish(ResourceUpdated(GRAPH_URI))
-        if self._subscribed is not None:
-            await self._subscribed.send_resource_updated(GRAPH_URI)
+        """Tell a client that the graph, or the list of resources, is another one."""
+        if change.noun in _GRAPH_NOUNS:
+            await self._bus.publish(ResourceUpdated(GRAPH_URI))
+            if self._subscribed is not None:
+                await self._subscribed.send_resource_updated(GRAPH_URI)
+        elif change.noun in _LISTED_NOUNS and self._has_memory and not self._is_noticing:
+            self._is_noticing = True
+            await asyncio.sleep(NOTICE_PAUSE_S)
+            self._is_noticing = False
+            if await self._resources.has_changed():
+                await self._bus.publish(ResourcesListChanged())
+                if self._listing is not None:
+                    await self._listing.send_resource_list_changed()
 
     async def _list_tools(
         self, context: Context, params: types.PaginatedRequestParams | None
@@ -126,7 +160,9 @@ class ToolServer:
         try:
             self._refuse_when_paused()
             tool.check(arguments)
-            return await _in_time(tool.call(Caller(self._services, origin), arguments))
+            with redacting.removals() as removed:
+                answer = await _in_time(tool.call(Caller(self._services, origin), arguments))
+            return _with_removals(answer, removed)
         except KmemError as error:
             return tool.format_error(tool.name, error)
         except TimeoutError:
@@ -149,33 +185,65 @@ class ToolServer:
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         self._note_client(context)
-        resource = types.Resource(
-            uri=GRAPH_URI,
-            name="knowledge-graph",
-            title="Knowledge Graph",
-            description="The whole knowledge graph: entities, observations and relations",
-            mime_type="application/json",
-        )
-        return types.ListResourcesResult(resources=[resource])
+        if context.session.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            self._listing = context.session
+        return await self._asked(self._resources.page(params.cursor if params else None))
+
+    async def _list_templates(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        self._note_client(context)
+        return types.ListResourceTemplatesResult(resource_templates=self._resources.templates())
 
     async def _read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        if str(params.uri) != GRAPH_URI:
-            raise MCPError(types.INVALID_PARAMS, f"Resource {str(params.uri)[:200]} not found")
-        page = PageLimit(GRAPH_RESOURCE_SIZE, graph_tools.wire_cost)
+        self._note_client(context)
+        return await self._asked(self._resources.read(str(params.uri)))
+
+    async def _list_prompts(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        self._note_client(context)
+        return types.ListPromptsResult(prompts=self._prompts.listed())
+
+    async def _get_prompt(
+        self, context: Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        self._note_client(context)
+        origin = Origin(OriginKind.CLIENT, self._visit.name, f"prompt {params.name[:40]}")
+        return await self._asked(self._prompts.get(params.name, params.arguments or {}, origin))
+
+    async def _complete(
+        self, context: Context, params: types.CompleteRequestParams
+    ) -> types.CompleteResult:
+        self._note_client(context)
+        argument, ref = params.argument, params.ref
+        if isinstance(ref, types.PromptReference):
+            asked = self._prompts.completions(ref.name, argument.name, argument.value)
+        else:
+            asked = self._resources.completions(ref.uri, argument.name, argument.value)
+        values = await self._asked(asked)
+        return types.CompleteResult(
+            completion=types.Completion(values=values, total=len(values), has_more=False)
+        )
+
+    async def _asked(self, answer: Coroutine[Any, Any, T]) -> T:
+        """Return an answer in time; the protocol has no error results but those of tools."""
         try:
             self._refuse_when_paused()
-            graph = await self._services.graph.read(None, page)
+            await self._rate.wait()
+            async with asyncio.timeout(TOOL_TIMEOUT_S):
+                return await answer
         except KmemError as error:
-            # The protocol has no error results for resources, only errors of the call.
-            message = f"{error.message} {error.hint}".rstrip()
+            is_asked_wrongly = isinstance(error, InvalidInputError | NotFoundError)
+            code = types.INVALID_PARAMS if is_asked_wrongly else types.INTERNAL_ERROR
+            raise MCPError(code, f"{error.message} {error.hint}".rstrip()) from error
+        except TimeoutError as error:
+            message = f"This took longer than {TOOL_TIMEOUT_S:.0f} s."
             raise MCPError(types.INTERNAL_ERROR, message) from error
-        text = json.dumps(graph_tools.graph_json(graph), ensure_ascii=False, indent=2)
-        contents = types.TextResourceContents(
-            uri=GRAPH_URI, mime_type="application/json", text=text
-        )
-        return types.ReadResourceResult(contents=[contents])
+        finally:
+            answer.close()
 
     async def _subscribe(
         self, context: Context, params: types.SubscribeRequestParams
@@ -202,6 +270,15 @@ class ToolServer:
 async def _in_time(answer: Awaitable[Answer]) -> Answer:
     async with asyncio.timeout(TOOL_TIMEOUT_S):
         return await answer
+
+
+def _with_removals(answer: Answer, removed: Mapping[str, int]) -> Answer:
+    """Tell which secrets were kept out of the memory, by kind, where there were any."""
+    note = redacting.words(removed)
+    if not note:
+        return answer
+    meta = {**(answer.meta or {}), "kmem/secretsReplaced": dict(removed)}
+    return replace(answer, texts=(*answer.texts, note), meta=meta)
 
 
 def _listed(tool: Tool) -> types.Tool:

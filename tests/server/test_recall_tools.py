@@ -9,7 +9,9 @@ from kmem_desktop.domain.models import ChatReply, Message
 from kmem_desktop.errors import ProviderUnavailableError
 from kmem_desktop.server.tools.recall_tools import QUOTED
 from kmem_desktop.server.tools.tool import RESULT_SIZE
+from kmem_desktop.services.sessions.digests import SessionDigests
 from kmem_desktop.services.sessions.recall import SessionRecall
+from kmem_desktop.services.sessions.summaries import Chat, SessionSummaries
 from tests.server.clients import error_of, in_memory, size_of, structure_of, text_of
 
 ORIGIN = Origin(OriginKind.CLIENT, "Test")
@@ -154,6 +156,14 @@ async def test_without_a_model_the_context_comes_back_and_says_so(services: Serv
     assert loaded["turns"][-1]["text"] == "Why PostgreSQL?"
 
 
+def recall_by(services: Services, model: Chat) -> SessionRecall:
+    database = services.sessions._database
+    summaries = SessionSummaries(database, services.embedding)
+    return SessionRecall(
+        database, services.feed, services.sessions, SessionDigests(database), summaries, model
+    )
+
+
 async def test_a_model_gets_the_context_as_data_and_its_answer_is_kept(services: Services) -> None:
     asked: list[Message] = []
 
@@ -163,9 +173,7 @@ async def test_a_model_gets_the_context_as_data_and_its_answer_is_kept(services:
 
     async with in_memory(services) as client:
         session_id = await stored(client, TALK)
-        recall = SessionRecall(
-            services.sessions._database, services.feed, services.embedding, services.sessions, model
-        )
+        recall = recall_by(services, model)
         given = await recall.chat(
             "Why PostgreSQL?", ORIGIN, session_uuid=session_id, context_turns=2
         )
@@ -183,9 +191,7 @@ async def test_a_model_that_fails_is_told_and_nothing_is_lost(services: Services
     async def model(messages: list[Message]) -> tuple[ChatReply, object]:
         raise ProviderUnavailableError("The model is gone.")
 
-    recall = SessionRecall(
-        services.sessions._database, services.feed, services.embedding, services.sessions, model
-    )
+    recall = recall_by(services, model)
     given = await recall.chat("Are you there?", ORIGIN)
     assert (given.answer, given.why_no_answer) == ("", "The model is gone.")
     facts = await recall.facts(given.session_uuid)

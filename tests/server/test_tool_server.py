@@ -9,7 +9,7 @@ from mcp.client.subscriptions import ResourceUpdated
 from mcp.shared.exceptions import MCPError
 
 from kmem_desktop.bootstrap import Services
-from kmem_desktop.server import tool_server
+from kmem_desktop.server import resources, tool_server
 from kmem_desktop.server.tools.profiles import profile_names, tools_of
 from tests.server.clients import (
     LEGACY,
@@ -129,7 +129,7 @@ async def test_a_paused_kmem_says_so_and_does_nothing(services: Services) -> Non
         refused = await client.call_tool("create_entities", {"entities": [ADA]})
         error = error_of(await client.call_tool("memory_storeKnowledge", draft(1)))
         with pytest.raises(MCPError, match="paused"):
-            await client.read_resource(tool_server.GRAPH_URI)
+            await client.read_resource(resources.GRAPH_URI)
         services.activity.pause(paused=False)
         graph = structure_of(await client.call_tool("read_graph", {}))
         found = structure_of(await client.call_tool("memory_searchKnowledge", {"query": "service"}))
@@ -265,11 +265,11 @@ async def test_an_older_client_that_subscribed_hears_of_another_clients_change(
         over_socket(socket, database, mode=LEGACY, message_handler=on_message) as listener,
         over_socket(socket, database, mode=LEGACY) as writer,
     ):
-        await listener.subscribe_resource(tool_server.GRAPH_URI)
+        await listener.subscribe_resource(resources.GRAPH_URI)
         await writer.call_tool("create_entities", {"entities": [ADA]})
         async with asyncio.timeout(TIMEOUT_S):
-            assert await heard.get() == tool_server.GRAPH_URI
-        await listener.unsubscribe_resource(tool_server.GRAPH_URI)
+            assert await heard.get() == resources.GRAPH_URI
+        await listener.unsubscribe_resource(resources.GRAPH_URI)
         await writer.call_tool("create_entities", {"entities": [{**ADA, "name": "Bob"}]})
         await listener.call_tool("read_graph", {})
         assert heard.empty()
@@ -283,14 +283,14 @@ async def test_a_client_of_today_that_listens_hears_of_another_clients_change(
         serving(services, socket),
         over_socket(socket, database, mode=MODERN) as listener,
         over_socket(socket, database, mode=MODERN) as writer,
-        listener.listen(resource_subscriptions=[tool_server.GRAPH_URI]) as news,
+        listener.listen(resource_subscriptions=[resources.GRAPH_URI]) as news,
     ):
         await writer.call_tool("memory_storeKnowledge", draft(1))
         await writer.call_tool("create_entities", {"entities": [ADA]})
         async with asyncio.timeout(TIMEOUT_S):
             event = await anext(aiter(news))
         assert isinstance(event, ResourceUpdated)
-        assert str(event.uri) == tool_server.GRAPH_URI
+        assert str(event.uri) == resources.GRAPH_URI
 
 
 @pytest.mark.parametrize("mode", [LEGACY, "auto", MODERN])

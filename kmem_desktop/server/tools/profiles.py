@@ -7,6 +7,7 @@ from kmem_desktop.errors import InvalidInputError
 from kmem_desktop.server.tools import (
     graph_tools,
     knowledge_tools,
+    library_tools,
     recall_tools,
     rules_tools,
     session_tools,
@@ -18,6 +19,7 @@ PROFILES: dict[str, tuple[Tool, ...]] = {
     "knowledge": knowledge_tools.TOOLS,
     "rules": rules_tools.TOOLS,
     "sessions": (*recall_tools.TOOLS, *session_tools.TOOLS),
+    "library": library_tools.TOOLS,
 }
 DEFAULT_PROFILES = ("graph", "knowledge", "rules", "sessions")
 DROP_IN = ("graph",)

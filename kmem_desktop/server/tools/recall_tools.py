@@ -3,7 +3,9 @@
 import json
 from typing import Any
 
+from kmem_desktop.domain.found import ENTRY_QUERY_LENGTH
 from kmem_desktop.domain.knowledge import Category
+from kmem_desktop.domain.sessions.browsing import SessionRow, SessionView
 from kmem_desktop.domain.sessions.conversations import RestoredContext, Summary, SummaryFormat
 from kmem_desktop.domain.sessions.recall import (
     CONTEXT_TURNS,
@@ -83,21 +85,33 @@ async def load_session(caller: Caller, arguments: Arguments) -> Answer:
         budget_tokens=int(arguments.get("token_budget", USUAL_RESTORE_TOKENS)),
         whole=bool(arguments.get("include_full_history", False)),
     )
-    value = {
-        **facts_json(restored.facts),
-        "summary": restored.summary.text or None,
+    facts, summary = restored.facts, restored.summary
+    value: dict[str, Any] = {
+        **facts_json(facts),
+        "summary": summary.text or None,
         **context_json(restored.context),
     }
+    if summary.text and summary.turn_count < facts.entry_count:
+        value["summary_is_stale"] = True
+        value["summary_turn_count"] = summary.turn_count
+    if restored.is_preliminary:
+        value["is_preliminary"] = True
     turns = value["turns"]
+    notes = await caller.services.entry_relations.notes_of_session(facts.uuid)
+    for turn in turns:
+        if told := notes.get(turn["number"]):
+            turn["notes"] = [note.sentence for note in told]
     while wire_cost(value) > LARGEST and len(turns) > 1:
         # The oldest give way: what was said last is what one goes on from.
         del turns[: max(1, len(turns) // 8)]
-        value["left_out_turns"] = restored.facts.entry_count - len(turns)
+        value["left_out_turns"] = facts.entry_count - len(turns)
     return _answer(value, [QUOTED])
 
 
 async def list_sessions(caller: Caller, arguments: Arguments) -> Answer:
     """Tell which sessions there are."""
+    if arguments.get("query") or arguments.get("project"):
+        return await _matching_sessions(caller, arguments)
     status = arguments.get("status") or SessionState.ACTIVE.value
     sessions = await caller.services.recall.list_sessions(
         limit=int(arguments.get("limit", 10)),
@@ -109,6 +123,33 @@ async def list_sessions(caller: Caller, arguments: Arguments) -> Answer:
     return _answer(value, [])
 
 
+async def _matching_sessions(caller: Caller, arguments: Arguments) -> Answer:
+    """Tell which sessions have some words, or belong to a project, archived ones too."""
+    status = arguments.get("status") or "all"
+    view = SessionView(
+        text=(arguments.get("query") or "")[: ENTRY_QUERY_LENGTH[1]],
+        project=arguments.get("project") or None,
+        state=None if status == "all" else SessionState(status),
+    )
+    pages = caller.services.session_pages
+    listing = await pages.show(view)
+    limit = int(arguments.get("limit", 10))
+    order = arguments.get("sort_by")
+    rows = await pages.rows(listing, listing.ids[: SESSION_LIST_LIMIT[1] if order else limit])
+    if order:
+        rows.sort(key=lambda row: getattr(row, SessionOrder(order)), reverse=True)
+    value = {
+        "sessions": [
+            facts_json(row)
+            | ({"turn": row.position, "snippet": row.snippet} if row.id in listing.hits else {})
+            for row in rows[:limit]
+        ],
+        "total": len(listing.ids),
+    }
+    _fit(value, "sessions")
+    return _answer(value, [QUOTED] if view.text else [])
+
+
 async def summarize_session(caller: Caller, arguments: Arguments) -> Answer:
     """Summarise a session in its own words."""
     style = SummaryFormat(arguments.get("style") or SummaryFormat.BULLET_POINTS)
@@ -118,7 +159,7 @@ async def summarize_session(caller: Caller, arguments: Arguments) -> Answer:
     return _answer({"session_id": facts.uuid, **summary_json(summary)}, [QUOTED])
 
 
-def facts_json(facts: SessionFacts) -> dict[str, Any]:
+def facts_json(facts: SessionFacts | SessionRow) -> dict[str, Any]:
     """Return a session without its turns as the wire writes it."""
     return {
         "session_id": facts.uuid,
@@ -267,6 +308,8 @@ TOOLS: tuple[Tool, ...] = (
                     "enum": [order.value for order in SessionOrder],
                     "default": "last_active",
                 },
+                "query": _TEXT,
+                "project": _TEXT,
             },
         },
         annotations=READ_ONLY,

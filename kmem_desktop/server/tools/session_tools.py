@@ -7,7 +7,7 @@ from kmem_desktop.domain.found import ENTRY_SEARCH_LIMIT, Entry, EntryQuery
 from kmem_desktop.domain.sessions.conversations import TURN_BATCH, Role, TurnDraft
 from kmem_desktop.errors import InvalidInputError
 from kmem_desktop.server.tools.absence_json import absence_json
-from kmem_desktop.server.tools.knowledge_tools import EXPECTED, QUOTED
+from kmem_desktop.server.tools.knowledge_tools import EXPECTED, QUOTED, proposed_json
 from kmem_desktop.server.tools.tool import ADDS, READ_ONLY, Answer, Arguments, Caller, Tool
 from kmem_desktop.services.sessions.exchanges import ENTRY_TYPES, SessionDraft
 
@@ -45,8 +45,11 @@ async def search_knowledge(caller: Caller, arguments: Arguments) -> Answer:
     value: dict[str, Any] = {"results": results, "total": total, "query": arguments["query"]}
     if expected := arguments.get("why_not"):
         value["why_not"] = absence_json(await caller.services.absence.why_not(query, expected))
-    _fit(results, len(json.dumps(value.get("why_not", ""), ensure_ascii=False)))
-    return _answer(value, quoted=bool(results or expected))
+    if proposed := await proposed_json(caller, arguments["query"]):
+        value["proposed"] = proposed
+    other = {name: part for name, part in value.items() if name != "results"}
+    _fit(results, len(json.dumps(other, ensure_ascii=False)))
+    return _answer(value, quoted=bool(results or expected or proposed))
 
 
 def entry_json(entry: Entry, *, explain: bool) -> dict[str, Any]:
@@ -62,6 +65,8 @@ def entry_json(entry: Entry, *, explain: bool) -> dict[str, Any]:
         "timestamp": entry.at.isoformat(timespec="seconds"),
         "relevance": round(entry.relevance, 4),
     }
+    if entry.notes:
+        value["notes"] = [note.sentence for note in entry.notes]
     if entry.metadata is not None:
         value["metadata"] = dict(entry.metadata)
     if explain:

@@ -1,7 +1,7 @@
 """What a tool is: its face on the wire, the check of its arguments, and its call."""
 
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -79,6 +79,16 @@ def wire_cost(value: dict[str, Any]) -> int:
     """Return what a value adds to an answer: it goes out as structure, and as JSON in a text."""
     text = json.dumps(value, ensure_ascii=False)
     return len(text) + len(json.dumps(text, ensure_ascii=False))
+
+
+def json_answer(value: dict[str, Any], notes: Sequence[str] = ()) -> Answer:
+    """Answer with a value as structure and as JSON in a text, then with notes in words."""
+    return Answer(value, (json.dumps(value, ensure_ascii=False), *notes))
+
+
+def whole_number(low: int, high: int, default: int) -> dict[str, Any]:
+    """Return the schema of a whole number within limits."""
+    return {"type": "integer", "minimum": low, "maximum": high, "default": default}
 
 
 ToolCall = Callable[[Caller, Arguments], Awaitable[Answer]]

@@ -1,0 +1,1 @@
+"""Commands about the memory as a whole: copies, tags, figures."""

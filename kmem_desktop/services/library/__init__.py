@@ -1,0 +1,1 @@
+"""Copies of the memory, its tags, what it is made of, and its picture."""
