@@ -10,6 +10,10 @@ def main() -> int:
     """Run `kmem`."""
     if sys.argv[1:2] == ["mcp"]:
         return main_mcp(sys.argv[2:])
+    if sys.argv[1:2] == ["read-conversations"]:  # started by an import; see services/importing
+        from kmem_desktop.services.importing.reading import run_reader
+
+        return run_reader()
     from kmem_desktop.commands.main import run
 
     return run(sys.argv[1:])

@@ -74,8 +74,14 @@ class Settings:
         told_that_closing_hides: Whether the window has said once that closing only hides it.
         window_geometry: Qt's saved geometry as base64; empty for the default.
         hands_out_proposed_rules: Whether assistants get rules that no person has approved yet.
+        hands_out_proposed_knowledge: Whether assistants get what waits in the inbox, marked so.
+        archive_after_days: A session that was not continued for so long is archived, 1 to 3,650.
+        deletes_archived_sessions: Whether archived sessions are deleted at all.
+        delete_after_days: An archived session is deleted after so long, if that is on, 1 to 3,650.
         models: For each purpose of an AI model the one that was chosen; see services/models.
         model_servers: Further servers of AI models, by name and URL.
+        follows_transcripts: The programs whose transcripts are kept while they grow.
+        asked_about_transcripts: Whether a person has answered if transcripts are to be kept.
     """
 
     theme: str = "system"
@@ -83,8 +89,14 @@ class Settings:
     told_that_closing_hides: bool = False
     window_geometry: str = ""
     hands_out_proposed_rules: bool = True
+    hands_out_proposed_knowledge: bool = False
+    archive_after_days: int = 7
+    deletes_archived_sessions: bool = False
+    delete_after_days: int = 90
     models: dict[str, dict[str, Any]] = field(default_factory=dict)
     model_servers: dict[str, str] = field(default_factory=dict)
+    follows_transcripts: list[str] = field(default_factory=list)
+    asked_about_transcripts: bool = False
 
 
 class SettingsFile:
@@ -136,4 +148,14 @@ def _known(stored: Any) -> Settings:
     settings = replace(default, **values)
     zoom = min(200, max(80, settings.zoom_percent))
     theme = settings.theme if settings.theme in ("system", "light", "dark") else "system"
-    return replace(settings, zoom_percent=zoom, theme=theme)
+    return replace(
+        settings,
+        zoom_percent=zoom,
+        theme=theme,
+        archive_after_days=_days(settings.archive_after_days),
+        delete_after_days=_days(settings.delete_after_days),
+    )
+
+
+def _days(days: int) -> int:
+    return min(3_650, max(1, days))

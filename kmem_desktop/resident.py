@@ -69,6 +69,11 @@ class Resident:
         await self._listener.listen(self._residence.address)
         self._services.maintenance.start()
         self._services.rules.start()
+        self._services.library.start()
+        self._services.transcripts.start()
+        self._services.session_upkeep.start()
+        self._services.inbox.start()
+        self._services.entry_relations.start()
         self._watch = asyncio.ensure_future(_watch_foreign_writes(self._services))
         log.info("Serving %s", self._services.paths.database)
 
@@ -77,7 +82,9 @@ class Resident:
         self._listener.stop_listening()
         if self._watch is not None:
             self._watch.cancel()
+        await self._services.transcripts.stop()
         await self._services.maintenance.stop()
+        await self._services.session_upkeep.stop()
         await self._connections.stop()
         log.info("Stopped serving %s", self._services.paths.database)
 
@@ -164,8 +171,9 @@ async def _watch_foreign_writes(services: Services) -> None:
     seen = await services.listing.foreign_version()
     while True:
         await asyncio.sleep(FOREIGN_WRITE_CHECK_S)
+        await services.models.take_settings()
         version = await services.listing.foreign_version()
         if version != seen:
             seen = version
-            for noun in (Noun.KNOWLEDGE, Noun.ENTITY, Noun.DIRECTIVE):
+            for noun in (Noun.KNOWLEDGE, Noun.ENTITY, Noun.DIRECTIVE, Noun.TURN, Noun.SESSION):
                 services.feed.publish(Change(noun))

@@ -9,9 +9,10 @@ from typing import Any
 from kmem_desktop.address import chosen_database
 from kmem_desktop.commands import (
     health,
-    importing,
+    inbox,
     maintenance,
     models,
+    privacy,
     rules,
     searching,
     serving,
@@ -19,6 +20,8 @@ from kmem_desktop.commands import (
     testing,
 )
 from kmem_desktop.commands.adding import Action
+from kmem_desktop.commands.imports import importing
+from kmem_desktop.commands.library import copying, figures, tagging
 from kmem_desktop.commands.printing import print_error
 from kmem_desktop.config import paths
 from kmem_desktop.errors import KmemError
@@ -62,10 +65,15 @@ def _parser() -> argparse.ArgumentParser:
         serving,
         searching,
         sessions,
+        inbox,
         rules,
         testing,
         importing,
+        copying,
+        tagging,
+        figures,
         models,
+        privacy,
         health,
         maintenance,
     ):

@@ -235,7 +235,10 @@ def _judge(options: argparse.Namespace, profile: Paths, status: RuleStatus) -> i
 
 def _run_export(options: argparse.Namespace, profile: Paths) -> int:
     text = with_services(
-        profile, lambda s: s.rules.library.export(options.ids, RuleFormat(options.format))
+        profile,
+        lambda s: s.rules.library.export(
+            options.ids, RuleFormat(options.format), target=options.output
+        ),
     )
     if options.output:
         options.output.write_text(text, encoding="utf-8")

@@ -3,7 +3,9 @@
 import argparse
 from dataclasses import asdict
 
+from kmem_desktop.commands import session_life
 from kmem_desktop.commands.adding import Add, actions_of
+from kmem_desktop.commands.imports import transcripts
 from kmem_desktop.commands.opening import with_services
 from kmem_desktop.commands.printing import print_json, printable
 from kmem_desktop.config import Paths
@@ -30,6 +32,8 @@ def add_commands(add: Add) -> None:
     summary.add_argument(
         "--style", choices=list(SummaryFormat), default=SummaryFormat.BULLET_POINTS
     )
+    session_life.add_actions(action)
+    transcripts.add_actions(action)
 
 
 def _add_list_options(parser: argparse.ArgumentParser) -> None:

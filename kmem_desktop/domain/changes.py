@@ -27,6 +27,7 @@ class OriginKind(StrEnum):
     WINDOW = "window"
     COMMAND_LINE = "command_line"
     IMPORT = "import"
+    UPKEEP = "upkeep"
 
 
 class Action(StrEnum):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from kmem_desktop.domain.changes import Noun
@@ -53,6 +54,7 @@ class Entry:
         relevance: 0..1.
         explanation: Why it was found.
         metadata: What the client stored with it.
+        notes: Why it may no longer hold.
     """
 
     id: int
@@ -66,6 +68,37 @@ class Entry:
     relevance: float
     explanation: "Explanation"
     metadata: Mapping[str, Any] | None = None
+    notes: "tuple[EntryNote, ...]" = ()
+
+
+class Doubt(StrEnum):
+    """Why an entry may no longer hold."""
+
+    SUPERSEDED = "superseded"
+    CONTRADICTED = "contradicted"
+
+
+@dataclass(frozen=True, slots=True)
+class EntryNote:
+    """What has to be said with an entry wherever it is recalled: it may no longer hold.
+
+    Attributes:
+        doubt: What a later entry does to it.
+        by_id: The later entry.
+        by_title: What that is called; for a turn what it says, shortened.
+        at: When the later one was said.
+    """
+
+    doubt: Doubt
+    by_id: int
+    by_title: str
+    at: datetime
+
+    @property
+    def sentence(self) -> str:
+        """The note in words, for people and for assistants alike."""
+        day = f"{self.at.day} {self.at:%B %Y}"
+        return f"{self.doubt.capitalize()} by \u201c{self.by_title}\u201d (#{self.by_id}) on {day}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,17 +135,18 @@ class Row:
     """One line of a list in the window: any noun, cut to what a row shows.
 
     Attributes:
-        id: The id in the search index (knowledge id or entity id).
-        noun: KNOWLEDGE or ENTITY.
-        title: The title or the entity's name.
+        id: The id in the search index.
+        noun: KNOWLEDGE, ENTITY, TURN or DIRECTIVE.
+        title: The title, the entity's name, the conversation's title, or what a rule asks for.
         snippet: Up to about 240 characters of the text, around what matched where there is a query.
         title_marks: Half-open (start, end) ranges of `title` whose words scored.
         snippet_marks: The same for `snippet`.
-        kind: The category, or the entity's type.
-        scope: The scope of knowledge; empty for entities.
-        detail: What else the third line says ("6 observations, 4 relations"); empty for knowledge.
+        kind: The category, the entity's type, who speaks, or whether a rule is only proposed.
+        scope: The scope; empty for entities.
+        detail: What else the third line says ("6 observations, 4 relations", "turn 41 of 96",
+            "docs/api.md, line 12"); empty for knowledge.
         stored_by: The client that stored it.
-        updated_at: When it was last changed.
+        updated_at: When it was last changed, or said.
         explanation: Why it was found; None without a query.
     """
 
@@ -128,6 +162,29 @@ class Row:
     title_marks: tuple[tuple[int, int], ...] = ()
     snippet_marks: tuple[tuple[int, int], ...] = ()
     explanation: Explanation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPlace:
+    """Where a turn of a conversation stands.
+
+    Attributes:
+        id: Its id in the search index.
+        session_uuid: The conversation.
+        session_title: What people call that.
+        position: Its number in it, from 0.
+        entry_count: How many turns there are.
+        client: The program that stored them.
+        scope: The scope of what is said there.
+    """
+
+    id: int
+    session_uuid: str
+    session_title: str
+    position: int
+    entry_count: int
+    client: str
+    scope: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from kmem_desktop.domain.found import Explanation
+from kmem_desktop.domain.found import EntryNote, Explanation
 
 TITLE_LENGTH = (10, 100)
 CONTENT_LENGTH = (50, 5000)
@@ -91,11 +91,12 @@ class KnowledgeQuery:
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeHit:
-    """A found item with its score and the reasons for it."""
+    """A found item with its score and the reasons for it; `notes` say why it may no longer hold."""
 
     item: KnowledgeItem
     score: float
     explanation: Explanation
+    notes: tuple[EntryNote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,18 +9,21 @@ DEBOUNCE_MS = 400
 STEP_MS = 100
 
 
-async def changed_files(folders: Iterable[Path], quiet_s: float) -> AsyncGenerator[set[Path], None]:
-    """Yield the files that changed directly in these folders, and an empty set now and then.
+async def changed_files(
+    folders: Iterable[Path], quiet_s: float, *, is_deep: bool = False
+) -> AsyncGenerator[set[Path], None]:
+    """Yield the files that changed in these folders, and an empty set now and then.
 
     Args:
-        folders: They must exist; what lies deeper is not watched.
+        folders: They must exist.
         quiet_s: After so long without a change an empty set is yielded.
+        is_deep: Whether what lies deeper than directly in them is watched too.
     """
     from watchfiles import awatch
 
     notices = awatch(
         *folders,
-        recursive=False,
+        recursive=is_deep,
         debounce=DEBOUNCE_MS,
         step=STEP_MS,
         rust_timeout=int(quiet_s * 1000),

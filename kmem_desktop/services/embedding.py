@@ -20,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from kmem_desktop.domain.changes import Noun
 from kmem_desktop.errors import KmemError, ProviderError, ProviderUnavailableError
 from kmem_desktop.events import Change, ChangeFeed
 from kmem_desktop.platforms.priority import step_back
@@ -27,7 +28,8 @@ from kmem_desktop.providers.choice import RETRY_AFTER_S, ModelChoice
 from kmem_desktop.providers.model import PROBE, Model, vectors_of
 from kmem_desktop.search.meaning import Meaning as Meaning
 from kmem_desktop.search.meaning import VectorIndex
-from kmem_desktop.store import fulltext
+from kmem_desktop.services import vector_work
+from kmem_desktop.services.vector_work import VectorWork
 from kmem_desktop.store import vectors as vector_rows
 from kmem_desktop.store.connection import Connection
 from kmem_desktop.store.database import Database
@@ -38,10 +40,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-BATCH_COUNT = 32
-LOAD_COUNT = 20_000
 DROP_COUNT = 5_000
 RELEASE_AFTER_S = 60.0
+MOST_FRESH = 8
+FRESH_PATIENCE_S = 0.04
+"""A question waits so long for the vectors of up to so many texts that were just stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +53,6 @@ class Progress:
 
     done: int
     total: int
-
-
-@dataclass(eq=False, slots=True)
-class _Work:
-    """The vectors of one model, and how far they are.
-
-    Attributes:
-        id: The model's number in the database.
-        seen_to: Every text up to this id has a vector, but for what changed since.
-    """
-
-    model: Model
-    id: int
-    index: VectorIndex
-    seen_to: int = 0
 
 
 class EmbeddingService:
@@ -90,8 +78,8 @@ class EmbeddingService:
         self._database = database
         self._feed = feed
         self._choice = ModelChoice(model, stand_ins)
-        self._serving: _Work | None = None
-        self._next: _Work | None = None
+        self._serving: VectorWork | None = None
+        self._next: VectorWork | None = None
         self._goal: Model | None = None
         self._news = asyncio.Event()
         self._is_ready = asyncio.Event()
@@ -100,6 +88,7 @@ class EmbeddingService:
         self._has_foreign_news = False
         self._foreign_version = 0
         self._changed: set[int] = set()
+        self._fresh_count = 0
         self._batches = ThreadPoolExecutor(
             1, thread_name_prefix="kmem-embedding", initializer=step_back
         )
@@ -122,7 +111,9 @@ class EmbeddingService:
     @property
     def switching_to(self) -> str:
         """The name of the model that is getting its vectors to serve next; empty where none is."""
-        return self._next.model.name if self._next else ""
+        if self._next is None or self._goal is not self._next.model:
+            return ""
+        return self._next.model.name if self._choice.works(self._next.model) else ""
 
     def start(self) -> None:
         """Begin to work in the background."""
@@ -162,6 +153,7 @@ class EmbeddingService:
     async def cancel_switch(self) -> None:
         """Stay with the model that serves; what the other one has made is removed."""
         if self._serving is not None:
+            self._goal = self._serving.model
             self._choice.want(self._serving.model)
             self._wake()
 
@@ -190,7 +182,8 @@ class EmbeddingService:
 
         Args:
             question: Any text.
-            wait: Wait for the model to load; else return None until it is there.
+            wait: Wait for the model to load, and a moment for texts that were just stored; else
+                return None until it is there.
         """
         if not self.is_available or self._task is None:
             return None
@@ -202,7 +195,23 @@ class EmbeddingService:
                 return None
             await self._is_ready.wait()
         serving = self._serving
-        return await self._meaning_by(serving, question) if serving and self.is_available else None
+        if serving is None or not self.is_available:
+            return None
+        meaning = await self._meaning_by(serving, question)
+        if wait:
+            await self._await_fresh()
+        return meaning
+
+    async def _await_fresh(self) -> None:
+        """Give the vectors of a few texts that were just stored a moment to be made.
+
+        Who stores something and asks for it at once in other words is to find it. In a stream of
+        changes, or while many texts wait, nobody waits for them.
+        """
+        if 0 < self._fresh_count <= MOST_FRESH and not self._is_calm.is_set():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(FRESH_PATIENCE_S):
+                    await self._is_calm.wait()
 
     async def vectors_of(self, texts: Sequence[str]) -> "NDArray[np.float32] | None":
         """Return the texts' vectors, shape (n, dimension), or None; raises ProviderError."""
@@ -211,13 +220,15 @@ class EmbeddingService:
             return None
         return await asyncio.to_thread(vectors_of, serving.model, texts)
 
-    async def _meaning_by(self, serving: _Work, question: str) -> Meaning | None:
+    async def _meaning_by(self, serving: VectorWork, question: str) -> Meaning | None:
         vector = serving.index.remembered.get(question)
         if vector is None:
             loop = asyncio.get_running_loop()
             text = question[: vector_rows.LONGEST_TEXT]
             try:
-                found = await loop.run_in_executor(self._questions, serving.model.embed, [text])
+                found = await loop.run_in_executor(
+                    self._questions, serving.model.embed_questions, [text]
+                )
             except KmemError as error:
                 self._note_failing(serving.model, error)
                 self._wake()  # so that it is tried again soon
@@ -244,6 +255,11 @@ class EmbeddingService:
             log.info(failure)
 
     def _on_change(self, change: Change) -> None:
+        if change.noun in (Noun.SESSION, Noun.PROPOSAL):  # no texts: their ids are others
+            return
+        if self._is_calm.is_set():
+            self._fresh_count = 0
+        self._fresh_count += len(change.ids) or MOST_FRESH + 1
         self._changed.update(change.ids)
         self._has_foreign_news |= not change.ids
         self._wake()
@@ -251,6 +267,7 @@ class EmbeddingService:
     async def _run(self) -> None:
         try:
             while True:
+                self._is_calm.clear()
                 try:
                     await self._round()
                 except KmemError as error:
@@ -342,7 +359,7 @@ class EmbeddingService:
         else:
             self._serving = await self._load(model)
 
-    async def _load(self, model: Model) -> _Work:
+    async def _load(self, model: Model) -> VectorWork:
         """Bring a model's vectors into memory; numpy is first imported here, off the loop."""
         self._matrix_module = await self._on_batches(
             importlib.import_module, "kmem_desktop.search.matrix"
@@ -356,13 +373,13 @@ class EmbeddingService:
         assert row is not None  # noqa: S101 - it was made just now, for the type checker
         scale = row.scale or self._matrix_module.INT8_SCALE
         index = VectorIndex(self._matrix_module.VectorMatrix(model.dimension, scale))
-        after_id, count = 0, LOAD_COUNT
-        while count == LOAD_COUNT:
+        after_id, count = 0, vector_work.LOAD_COUNT
+        while count == vector_work.LOAD_COUNT:
             after_id, count = await self._database.read(
-                functools.partial(_load_some, index, row.id, after_id)
+                functools.partial(vector_work.load_some, index, row.id, after_id)
             )
             index.is_scaled |= bool(row.scale or count)
-        return _Work(model, row.id, index)
+        return VectorWork(model, row.id, index)
 
     async def _take_changes(self) -> None:
         """Drop the vectors of texts that are gone, and fetch those that other processes made."""
@@ -373,18 +390,20 @@ class EmbeddingService:
         for work in (self._serving, self._next):
             if work is not None and is_foreign:
                 work.seen_to = 0
-                await self._database.read(functools.partial(_compare, work))
+                await self._database.read(functools.partial(vector_work.compare, work))
             elif work is not None and changed:
                 work.seen_to = min(work.seen_to, min(changed) - 1)
-                await self._database.read(functools.partial(_drop_gone, work.index, changed))
+                await self._database.read(
+                    functools.partial(vector_work.drop_gone, work.index, changed)
+                )
 
     async def _move_to(self, goal: Model) -> None:
         """Make vectors of another model; when every text has one, it serves."""
         if self._next is None or self._next.model is not goal:
             self._next = await self._load(goal)
         work = self._next
-        if not await self._fill(work, until_news=True):
-            return
+        if not await self._fill(work, until_news=True) or self._goal is not goal:
+            return  # there is more to do, or a person has given it up meanwhile
 
         def serve(connection: Connection) -> bool:
             is_complete = vector_rows.count_pending(connection, work.id) == 0
@@ -412,16 +431,18 @@ class EmbeddingService:
             while await self._database.write(lambda c: vector_rows.drop_some(c, kept, DROP_COUNT)):
                 pass
 
-    async def _fill(self, work: _Work, *, until_news: bool = False) -> bool:
+    async def _fill(self, work: VectorWork, *, until_news: bool = False) -> bool:
         """Make vectors for the texts without one; return whether none is left.
 
         Args:
             work: For its model.
             until_news: End when something has changed, but make one batch at least.
         """
-        total, left = await self._database.read(functools.partial(_count, work))
+        total, left = await self._database.read(functools.partial(vector_work.count, work))
         writing: asyncio.Future[None] | None = None
-        rows, newest_id = await self._database.read(functools.partial(_pending, work, work.seen_to))
+        rows, newest_id = await self._database.read(
+            functools.partial(vector_work.pending, work, work.seen_to)
+        )
         try:
             while rows:
                 self.progress = Progress(total - left, total)
@@ -429,7 +450,7 @@ class EmbeddingService:
                 # While a batch is embedded, the next is read and the last is written.
                 vectors, (following, newest_id) = await asyncio.gather(
                     self._on_batches(vectors_of, work.model, texts),
-                    self._database.read(functools.partial(_pending, work, rows[-1].id)),
+                    self._database.read(functools.partial(vector_work.pending, work, rows[-1].id)),
                 )
                 if writing is not None:
                     await writing
@@ -451,7 +472,7 @@ class EmbeddingService:
         return not rows and self._choice.works(work.model)
 
     async def _keep(
-        self, work: _Work, rows: Sequence[vector_rows.Pending], vectors: "NDArray[np.float32]"
+        self, work: VectorWork, rows: Sequence[vector_rows.Pending], vectors: "NDArray[np.float32]"
     ) -> None:
         """Write vectors to the disk, then show them to whoever compares."""
         loop = asyncio.get_running_loop()
@@ -464,35 +485,3 @@ class EmbeddingService:
         kept = set(await self._database.write(lambda c: vector_rows.put(c, work.id, new)))
         shown = [(document_id, vector) for document_id, _, vector in new if document_id in kept]
         await loop.run_in_executor(None, work.index.put, shown)
-
-
-def _load_some(
-    index: VectorIndex, model_id: int, after_id: int, connection: Connection
-) -> tuple[int, int]:
-    rows = vector_rows.some_after(connection, model_id, after_id, LOAD_COUNT)
-    index.put(rows)
-    return (rows[-1][0] if rows else after_id), len(rows)
-
-
-def _drop_gone(index: VectorIndex, changed: list[int], connection: Connection) -> None:
-    there = fulltext.passing(connection, fulltext.Filters(), changed)
-    index.remove(document_id for document_id in changed if document_id not in there)
-
-
-def _compare(work: _Work, connection: Connection) -> None:
-    """Bring the vectors in memory in step with those in the database."""
-    stored, held = set(vector_rows.ids(connection, work.id)), work.index.ids()
-    work.index.remove(held - stored)
-    work.index.put(vector_rows.of_documents(connection, work.id, list(stored - held)))
-
-
-def _count(work: _Work, connection: Connection) -> tuple[int, int]:
-    left = vector_rows.count_pending_after(connection, work.id, work.seen_to)
-    return vector_rows.count_documents(connection), left
-
-
-def _pending(
-    work: _Work, after_id: int, connection: Connection
-) -> tuple[list[vector_rows.Pending], int]:
-    rows = vector_rows.pending(connection, work.id, after_id, BATCH_COUNT)
-    return rows, vector_rows.newest_id(connection)

@@ -26,6 +26,7 @@ from kmem_desktop.search.conversation import understand
 from kmem_desktop.services import found
 from kmem_desktop.services.embedding import EmbeddingService, Meaning
 from kmem_desktop.services.graph_pages import PageLimit, page_of_entities, page_of_graph
+from kmem_desktop.services.sessions.redacting import SecretFilter, without_secrets
 from kmem_desktop.services.validation import Problems
 from kmem_desktop.store import fulltext, history
 from kmem_desktop.store import graph as graph_rows
@@ -56,15 +57,19 @@ class GraphService:
         Raises:
             InvalidInputError: A name, type or observation is empty or too long; none was stored.
         """
-        checked = _checked_entities(entities)
+        secrets = SecretFilter(origin.name)
+        checked = _checked_entities([secrets.entity(entity) for entity in entities])
         now = datetime.now(UTC)
 
         def work(connection: Connection) -> list[tuple[int, Entity]]:
-            return [
+            added = [
                 (entity_id, entity)
                 for entity in checked
                 if (entity_id := add_entity(connection, entity, origin, now)) is not None
             ]
+            if added:
+                secrets.note(connection, now)
+            return added
 
         created = await self._database.write(work)
         self._publish(Noun.ENTITY, (entity_id for entity_id, _ in created), origin)
@@ -81,15 +86,20 @@ class GraphService:
         Raises:
             InvalidInputError: A name or type is empty or too long; none was stored.
         """
-        _check_relations(relations)
+        secrets = SecretFilter(origin.name)
+        clean = [secrets.relation(relation) for relation in relations]
+        _check_relations(clean)
         now = datetime.now(UTC)
 
         def work(connection: Connection) -> list[tuple[int, Relation]]:
-            return [
+            added = [
                 (relation_id, relation)
-                for relation in relations
+                for relation in clean
                 if (relation_id := add_relation(connection, relation, origin, now)) is not None
             ]
+            if added:
+                secrets.note(connection, now)
+            return added
 
         created = await self._database.write(work)
         self._publish(Noun.RELATION, (relation_id for relation_id, _ in created), origin)
@@ -107,21 +117,23 @@ class GraphService:
             NotFoundError: An entity does not exist; nothing was added.
             InvalidInputError: A text is empty or too long; nothing was added.
         """
-        _check_observations(additions, "observations", "contents")
+        secrets = SecretFilter(origin.name)
+        clean = [(name, secrets.texts(contents)) for name, contents in additions]
+        _check_observations(clean, "observations", "contents")
         now = datetime.now(UTC)
 
         def work(connection: Connection) -> tuple[list[int], list[tuple[str, list[str]]]]:
             ids: list[int] = []
             results = []
-            for name, contents in additions:
-                entity = graph_rows.find_entity(connection, name)
+            for name, contents in clean:
+                entity = _find_entity(connection, name)
                 if entity is None:
                     shown = name[:ENTITY_NAME_LENGTH]
                     raise NotFoundError(f"Entity with name {shown} not found")
                 ids.append(entity[0])
-                results.append(
-                    (name, add_contents(connection, (entity[0], name), contents, origin, now))
-                )
+                results.append((entity[1], add_contents(connection, entity, contents, origin, now)))
+            if any(added for _, added in results):
+                secrets.note(connection, now)
             return ids, results
 
         ids, results = await self._database.write(work)
@@ -137,7 +149,7 @@ class GraphService:
         now = datetime.now(UTC)
 
         def work(connection: Connection) -> tuple[list[int], list[int]]:
-            ids = graph_rows.entity_ids(connection, names)
+            ids = graph_rows.entity_ids(connection, _as_stored(names))
             return ids, [remove_entity(connection, entity_id, origin, now) for entity_id in ids]
 
         ids, changes = await self._database.write(work)
@@ -153,11 +165,11 @@ class GraphService:
         def work(connection: Connection) -> list[int]:
             ids = []
             for name, contents in deletions:
-                entity = graph_rows.find_entity(connection, name)
+                entity = _find_entity(connection, name)
                 if entity is not None:
                     ids.append(entity[0])
-                    for content in dict.fromkeys(contents):
-                        remove_observation(connection, (entity[0], name), content, origin, now)
+                    for content in _as_stored(contents):
+                        remove_observation(connection, entity, content, origin, now)
             return ids
 
         ids = await self._database.write(work)
@@ -170,7 +182,7 @@ class GraphService:
         def work(connection: Connection) -> list[int]:
             return [
                 relation_id
-                for relation in dict.fromkeys(relations)
+                for relation in dict.fromkeys((*relations, *map(_stored_relation, relations)))
                 if (relation_id := remove_relation(connection, relation, origin, now)) is not None
             ]
 
@@ -188,10 +200,13 @@ class GraphService:
         _check_text(problems, "entityType", entity_type, ENTITY_TYPE_LENGTH)
         problems.raise_if_any()
         now = datetime.now(UTC)
+        secrets = SecretFilter(origin.name)
+        clean_type = secrets.text(entity_type)
 
         def work(connection: Connection) -> None:
             details = _require(connection, entity_id)
-            graph_rows.set_entity_type(connection, entity_id, entity_type, now)
+            secrets.note(connection, now)
+            graph_rows.set_entity_type(connection, entity_id, clean_type, now)
             record = history.Record(
                 Action.UPDATED,
                 Noun.ENTITY,
@@ -215,7 +230,7 @@ class GraphService:
 
     async def find(self, name: str) -> int | None:
         """Return the id of the entity with this name, or None."""
-        row = await self._database.read(lambda c: graph_rows.find_entity(c, name))
+        row = await self._database.read(lambda c: _find_entity(c, name))
         return row[0] if row else None
 
     async def read(self, cursor: str | None, limit: PageLimit) -> Graph:
@@ -228,7 +243,9 @@ class GraphService:
 
     async def open(self, names: Sequence[str], cursor: str | None, limit: PageLimit) -> Graph:
         """Return the entities with these names and every relation that touches them."""
-        return await self._page(lambda c: graph_rows.entity_ids(c, names), cursor, limit)
+        return await self._page(
+            lambda c: graph_rows.entity_ids(c, _as_stored(names)), cursor, limit
+        )
 
     async def search(self, text: str, cursor: str | None, limit: PageLimit) -> Graph:
         """Return the entities that a question is about, best first, with their relations.
@@ -332,6 +349,27 @@ def remove_relation(
     graph_rows.delete_relation(connection, row[0])
     history.add(connection, _relation_record(Action.DELETED, row, relation), origin, now)
     return row[0]
+
+
+def _find_entity(connection: Connection, name: str) -> tuple[int, str] | None:
+    """Return the id and name of the entity of this name, as given or as it would be stored."""
+    for each in _as_stored([name]):
+        if found := graph_rows.find_entity(connection, each):
+            return found[0], each
+    return None
+
+
+def _as_stored(texts: Sequence[str]) -> list[str]:
+    """Return texts as given, and as they would have been stored, each once."""
+    return list(dict.fromkeys((*texts, *map(without_secrets, texts))))
+
+
+def _stored_relation(relation: Relation) -> Relation:
+    return Relation(
+        without_secrets(relation.from_name),
+        without_secrets(relation.to_name),
+        without_secrets(relation.relation_type),
+    )
 
 
 def _relation_record(action: Action, row: tuple[int, str], relation: Relation) -> history.Record:

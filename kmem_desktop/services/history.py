@@ -9,11 +9,15 @@ from kmem_desktop.domain.graph import Relation
 from kmem_desktop.errors import DuplicateError, NotFoundError
 from kmem_desktop.events import Change, ChangeFeed
 from kmem_desktop.services import graph
+from kmem_desktop.services.sessions import life
 from kmem_desktop.store import graph as graph_rows
 from kmem_desktop.store import history as history_rows
 from kmem_desktop.store import knowledge as knowledge_rows
 from kmem_desktop.store.connection import Connection
 from kmem_desktop.store.database import Database
+
+UNDO_STEP = 500
+"""So many changes are taken back in one transaction: under a second."""
 
 
 class HistoryService:
@@ -46,41 +50,56 @@ class HistoryService:
             entry = history_rows.get(connection, entry_id)
             if entry is None or entry.undone:
                 raise NotFoundError("This change has already been undone.")
-            _take_back(connection, entry, origin, datetime.now(UTC))
+            take_back(connection, entry, origin, datetime.now(UTC))
             return entry
 
         entry = await self._database.write(work)
         # A restored entity has a new id, and observations and relations have ids of their own.
         ids = (entry.item_id,) if entry.noun is Noun.KNOWLEDGE else ()
         self._feed.publish(Change(_shown_noun(entry.noun), ids, origin))
+        if entry.noun is Noun.SESSION:  # its turns may have gone or come back
+            self._feed.publish(Change(Noun.TURN, (), origin))
         return entry
 
     async def undo_batch(self, batch: str, origin: Origin) -> int:
-        """Take back all changes of an import; return how many there were."""
+        """Take back all changes of an import; return how many there were.
+
+        Many are taken back in steps, so that others can write in between; what is cut off there can
+        be undone again.
+        """
         if not batch:  # all changes that belong to no import have this one
             return 0
 
         def work(connection: Connection) -> int:
-            entries = history_rows.of_batch(connection, batch)
+            entries = history_rows.of_batch(connection, batch)[:UNDO_STEP]
             for entry in entries:
                 try:
-                    _take_back(connection, entry, origin, datetime.now(UTC))
+                    take_back(connection, entry, origin, datetime.now(UTC))
                 except NotFoundError:
                     # Somebody deleted it since: there is nothing left to take back.
                     history_rows.mark_undone(connection, entry.id)
             return len(entries)
 
-        count = await self._database.write(work)
-        for noun in (Noun.ENTITY, Noun.KNOWLEDGE):
+        count = done = await self._database.write(work)
+        while done == UNDO_STEP:
+            done = await self._database.write(work)
+            count += done
+        for noun in (Noun.ENTITY, Noun.KNOWLEDGE, Noun.SESSION, Noun.TURN):
             self._feed.publish(Change(noun, (), origin))
         return count
 
 
 def _shown_noun(noun: Noun) -> Noun:
-    return Noun.KNOWLEDGE if noun is Noun.KNOWLEDGE else Noun.ENTITY
+    return noun if noun in (Noun.KNOWLEDGE, Noun.SESSION) else Noun.ENTITY
 
 
-def _take_back(connection: Connection, entry: HistoryEntry, origin: Origin, now: datetime) -> None:
+def take_back(connection: Connection, entry: HistoryEntry, origin: Origin, now: datetime) -> None:
+    """Take one change back, within a transaction of the caller's.
+
+    Raises:
+        NotFoundError: What it changed is gone.
+        DuplicateError: Something else now stands where the deleted row would come back.
+    """
     _UNDO[entry.noun](connection, entry, origin, now)
     history_rows.mark_undone(connection, entry.id)
 
@@ -207,4 +226,5 @@ _UNDO: dict[Noun, Callable[[Connection, HistoryEntry, Origin, datetime], None]] 
     Noun.ENTITY: _undo_entity,
     Noun.OBSERVATION: _undo_observation,
     Noun.RELATION: _undo_relation,
+    Noun.SESSION: life.take_back,
 }

@@ -20,6 +20,8 @@ from kmem_desktop.events import Change, ChangeFeed
 from kmem_desktop.services import found
 from kmem_desktop.services.embedding import EmbeddingService
 from kmem_desktop.services.retrieval.reranking import MOST_MARKED, Marker, Reranker, reranked
+from kmem_desktop.services.sessions.privacy import refuse_excluded
+from kmem_desktop.services.sessions.redacting import SecretFilter
 from kmem_desktop.services.validation import checked_draft, checked_query
 from kmem_desktop.store import fulltext, history
 from kmem_desktop.store import knowledge as knowledge_rows
@@ -52,35 +54,18 @@ class KnowledgeService:
         """Check, normalise and store a draft; when this returns it is on the disk.
 
         Raises:
-            InvalidInputError: A field is out of its limits, or the text is too generic.
+            InvalidInputError: A field is out of its limits, the text is too generic, or the
+                project is excluded.
             DuplicateError: The scope already has this title or this content.
             StoreError: Nothing was stored.
         """
-        tidy = checked_draft(draft)
+        secrets = SecretFilter(origin.name)
+        tidy = checked_draft(secrets.draft(draft))
         now = datetime.now(UTC)
-        item = KnowledgeItem(
-            id=0,
-            uuid=str(uuid.uuid4()),
-            title=tidy.title,
-            content=tidy.content,
-            tags=tidy.tags,
-            scope=tidy.scope,
-            category=Category(tidy.category),
-            priority=tidy.priority,
-            confidence=tidy.confidence,
-            source=tidy.source,
-            stored_by=origin.name,
-            created_at=now,
-            updated_at=now,
-        )
 
         def work(connection: Connection) -> KnowledgeItem:
-            _refuse_duplicate(connection, item)
-            stored = knowledge_rows.insert(connection, item)
-            record = history.Record(
-                Action.CREATED, Noun.KNOWLEDGE, stored.uuid, stored.id, stored.title
-            )
-            history.add(connection, record, origin, now)
+            stored = add_item(connection, tidy, origin, now)
+            secrets.note(connection, now)
             return stored
 
         stored = await self._database.write(work)
@@ -109,32 +94,19 @@ class KnowledgeService:
             DuplicateError: Another item of the scope already says this.
         """
         now = datetime.now(UTC)
+        secrets = SecretFilter(origin.name)
+        clean = {name: secrets.value(value) for name, value in changes.items()}
 
         def work(connection: Connection) -> KnowledgeItem:
-            old = _require(connection, item_id)
+            old = require_item(connection, item_id)
             if expected is not None and old.updated_at != expected:
                 raise InvalidInputError(
                     f"Somebody else changed this at {old.updated_at:%H:%M} UTC.",
                     hint="Look at the new text, then change it again.",
                     details={"changedMeanwhile": True},
                 )
-            tidy = checked_draft(replace(_as_draft(old), **changes))
-            new = replace(
-                old, **{**asdict(tidy), "category": Category(tidy.category)}, updated_at=now
-            )
-            if replace(new, updated_at=old.updated_at) == old:
-                return old
-            _refuse_duplicate(connection, new)
-            knowledge_rows.replace(connection, new)
-            record = history.Record(
-                Action.UPDATED,
-                Noun.KNOWLEDGE,
-                new.uuid,
-                new.id,
-                new.title,
-                knowledge_rows.to_json(old),
-            )
-            history.add(connection, record, origin, now)
+            new = change_item(connection, old, clean, origin, now)
+            secrets.note(connection, now)
             return new
 
         item = await self._database.write(work)
@@ -153,7 +125,7 @@ class KnowledgeService:
         now = datetime.now(UTC)
 
         def work(connection: Connection) -> tuple[KnowledgeItem, int]:
-            old = _require(connection, item_id)
+            old = require_item(connection, item_id)
             knowledge_rows.delete(connection, old.id)
             record = history.Record(
                 Action.DELETED,
@@ -175,7 +147,7 @@ class KnowledgeService:
         Raises:
             NotFoundError: There is no such item.
         """
-        return await self._database.read(lambda connection: _require(connection, item_id))
+        return await self._database.read(lambda connection: require_item(connection, item_id))
 
     async def scopes(self) -> list[str]:
         """Return every scope in use."""
@@ -214,6 +186,64 @@ class KnowledgeService:
         return replace(results, hits=hits)
 
 
+def add_item(
+    connection: Connection, tidy: KnowledgeDraft, origin: Origin, now: datetime
+) -> KnowledgeItem:
+    """Store a checked draft, with its history, within a transaction of the caller's.
+
+    Raises:
+        InvalidInputError: The project is excluded.
+        DuplicateError: The scope already has this title or this content.
+    """
+    item = KnowledgeItem(
+        id=0,
+        uuid=str(uuid.uuid4()),
+        title=tidy.title,
+        content=tidy.content,
+        tags=tidy.tags,
+        scope=tidy.scope,
+        category=Category(tidy.category),
+        priority=tidy.priority,
+        confidence=tidy.confidence,
+        source=tidy.source,
+        stored_by=origin.name,
+        created_at=now,
+        updated_at=now,
+    )
+    refuse_excluded(connection, scope=item.scope)
+    _refuse_duplicate(connection, item)
+    stored = knowledge_rows.insert(connection, item)
+    record = history.Record(Action.CREATED, Noun.KNOWLEDGE, stored.uuid, stored.id, stored.title)
+    history.add(connection, record, origin, now)
+    return stored
+
+
+def change_item(
+    connection: Connection,
+    old: KnowledgeItem,
+    changes: Mapping[str, Any],
+    origin: Origin,
+    now: datetime,
+) -> KnowledgeItem:
+    """Change some fields of an item, with its history, within a transaction of the caller's.
+
+    Raises:
+        InvalidInputError: A field is out of its limits, or the project is excluded.
+        DuplicateError: Another item of the scope already says this.
+    """
+    tidy = checked_draft(replace(_as_draft(old), **changes))
+    new = replace(old, **{**asdict(tidy), "category": Category(tidy.category)}, updated_at=now)
+    if replace(new, updated_at=old.updated_at) == old:
+        return old
+    refuse_excluded(connection, scope=new.scope)
+    _refuse_duplicate(connection, new)
+    knowledge_rows.replace(connection, new)
+    before = knowledge_rows.to_json(old)
+    record = history.Record(Action.UPDATED, Noun.KNOWLEDGE, new.uuid, new.id, new.title, before)
+    history.add(connection, record, origin, now)
+    return new
+
+
 def filters_of(query: KnowledgeQuery) -> fulltext.Filters:
     """Return what the hits of a checked query must be."""
     return fulltext.Filters(
@@ -237,7 +267,12 @@ def _as_draft(item: KnowledgeItem) -> KnowledgeDraft:
     )
 
 
-def _require(connection: Connection, item_id: int | str) -> KnowledgeItem:
+def require_item(connection: Connection, item_id: int | str) -> KnowledgeItem:
+    """Return an item by its integer id or UUID.
+
+    Raises:
+        NotFoundError: There is none.
+    """
     item = None
     if isinstance(item_id, int) or item_id.isdecimal():
         number = int(item_id) if len(str(item_id)) <= len(str(LARGEST_ID)) else LARGEST_ID
@@ -256,9 +291,10 @@ def _refuse_duplicate(connection: Connection, item: KnowledgeItem) -> None:
     if duplicate is None:
         return
     existing_id, kind = duplicate
+    existing = require_item(connection, existing_id)
     like = "similar title" if kind == "title" else "identical content"
     raise DuplicateError(
         f"Knowledge with {like} already exists in this scope.",
         hint="Update the existing item, or choose another scope.",
-        details={"existingId": existing_id, "duplicateType": kind},
+        details={"existingId": existing_id, "entryId": existing.id, "duplicateType": kind},
     )

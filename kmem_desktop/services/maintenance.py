@@ -178,6 +178,7 @@ class MaintenanceService:
 
 
 def _problems(connection: Connection) -> list[str]:
+    fulltext.refresh(connection)
     found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(20)")]
     problems = [] if found == ["ok"] else found
     damaged = documents.damaged_ids(connection)

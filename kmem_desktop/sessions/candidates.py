@@ -4,6 +4,7 @@ Precision comes first: an inbox full of junk is never read. A candidate says by 
 about; what only makes sense within its conversation is no knowledge.
 """
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from kmem_desktop.domain.sessions.conversations import Candidate, Role
 from kmem_desktop.sessions import cues
 from kmem_desktop.sessions.salience import Outline, rank, shortened_links
 from kmem_desktop.sessions.sentences import Passage, PassageKind
-from kmem_desktop.sessions.words import identifiers, weighted_terms
+from kmem_desktop.sessions.words import content_words, identifiers, weighted_terms
 from kmem_desktop.text import one_line
 
 if TYPE_CHECKING:
@@ -21,19 +22,53 @@ if TYPE_CHECKING:
 
 SAME = 0.8
 """Cosine from which two candidates are folded into one."""
+SAME_WORDS = 0.6
+"""Share of words in common from which they are folded too."""
 LEAST_SCORE = 0.6
 MOST = 12
 """Of one conversation."""
 
-_SAME_WORDS = 0.6
 _NAMES_NEEDED = 2
 _NEIGHBOURING_LENGTH = 600
+_COMMAND = re.compile(r"\W*(?:please )?(?:always|never) \w", re.IGNORECASE)
+_ASKS = re.compile(r"\?(?=[\s)\"'*\u201d]|$)")
+# "It should work now" hopes; it is not known.
+_HOPES = re.compile(
+    r"\b(?:should|ought to|would|will) (?:now |then |also |probably )*(?:be (?:able|fixed|resolved"
+    r"|gone)|pick|work\b(?! (?:with|only))|see|resolve|fix|help|pass|appear)\b",
+    re.IGNORECASE,
+)
+_STILL_WRONG = re.compile(
+    r"\b(?:still (?:getting|get|see|seeing|failing|fails|broken|not|doesn't|does not|the same|same)"
+    r"|same (?:error|issue|problem|result|logs?)\b"
+    r"|(?:did not|didn't|failed to|doesn't) (?:work|help|resolve|fix))\b",
+    re.IGNORECASE,
+)
+_SETTLED_TURNS = 12
+"""A cause that was named is not the cause, if the trouble is still there within so many turns."""
+_TOGETHER_LENGTH = 320
 _VAGUE = frozenset(
     {"it", "this", "that", "these", "those", "they", "he", "she", "them", "here", "there"}
 )
 
 _LEANING = frozenset(
-    {"and", "but", "or", "so", "then", "also", "because", "all", "two", "three", "both", "same"}
+    {
+        "and",
+        "but",
+        "or",
+        "so",
+        "then",
+        "also",
+        "because",
+        "all",
+        "two",
+        "three",
+        "both",
+        "same",
+        "otherwise",
+        "instead",
+        "either",
+    }
 )
 
 
@@ -57,10 +92,16 @@ def candidates(
         if number in superseded:
             continue
         category = _category(passage)
-        score = _score(found, passage, category) if category else 0.0
+        score = _score(found, number, category) if category else 0.0
         if category and score >= least_score:
             scored.append((score, number, category))
     return _folded(found, sorted(scored, key=lambda s: (-s[0], -s[1])), vectors)
+
+
+def same_words(one: str, other: str) -> float:
+    """Return how many of the words of two texts are in both: 0 for none, 1 for all."""
+    ours, theirs = content_words(one), content_words(other)
+    return len(ours & theirs) / max(1, len(ours | theirs))
 
 
 def _category(passage: Passage) -> Category | None:
@@ -69,11 +110,14 @@ def _category(passage: Passage) -> Category | None:
     is_spoken = passage.kind in (PassageKind.SENTENCE, PassageKind.ITEM)
     if not is_spoken or passage.role in (Role.TOOL, Role.SYSTEM):
         return None
-    if cues.is_question(text) or cues.is_narration(text) or cues.is_chatter(text):
+    if cues.is_narration(text) or cues.is_chatter(text) or cues.is_offer(text):
+        return None
+    if _ASKS.search(text) or _HOPES.search(text):
         return None
     if text.rstrip("*_ ").endswith(":"):
         return None
-    if passage.role is Role.USER and cues.tells_preference(text):
+    is_wish = cues.tells_preference(text) or _COMMAND.match(text)
+    if passage.role is Role.USER and is_wish:
         return Category.GUIDELINE
     if cues.tells_fix(text):
         return Category.SOLUTION
@@ -82,9 +126,34 @@ def _category(passage: Passage) -> Category | None:
     return None
 
 
-def _score(found: Outline, passage: Passage, category: Category) -> float:
+def _said(found: Outline, number: int, category: Category) -> str:
+    """Return a passage; a short one that names a cause, with the sentence that says more of it."""
+    passage = found.passages[number]
+    following = found.passages[number + 1] if number + 1 < len(found.passages) else None
+    if category is not Category.SOLUTION or following is None:
+        return passage.text
+    goes_on = (
+        following.index == passage.index
+        and following.place == passage.place + 1
+        and following.kind is passage.kind is PassageKind.SENTENCE
+        and not cues.is_narration(following.text)
+        and not cues.is_offer(following.text)
+        and not _ASKS.search(following.text)
+    )
+    together = f"{passage.text} {following.text}"
+    return together if goes_on and len(together) <= _TOGETHER_LENGTH else passage.text
+
+
+def _is_refuted(found: Outline, index: int) -> bool:
+    """Return whether a person says soon after a turn that the trouble is still there."""
+    later = found.turns[index + 1 : index + 1 + _SETTLED_TURNS]
+    return any(turn.role is not Role.TOOL and _STILL_WRONG.search(turn.text) for turn in later)
+
+
+def _score(found: Outline, number: int, category: Category) -> float:
     """Return how likely a passage is knowledge: it names things, and stands by itself."""
-    text = passage.text
+    passage = found.passages[number]
+    text = _said(found, number, category)
     words = weighted_terms(text)
     names = len(identifiers(text)) + text.count("`") // 2
     telling = sum(weight >= 1 for weight in words.values())
@@ -96,6 +165,8 @@ def _score(found: Outline, passage: Passage, category: Category) -> float:
         score -= 0.25
     if len(text) < TITLE_LENGTH[0] * 3 or telling < 2:
         score -= 0.3
+    if category is Category.SOLUTION and _is_refuted(found, passage.index):
+        score -= 0.25
     if len(found.turns[passage.index].text) > 6_000:
         score -= 0.1  # a passage of a long report is seldom what was agreed
     return max(0.0, min(1.0, score))
@@ -126,9 +197,7 @@ def _says_the_same(
 ) -> bool:
     if vectors is not None and float(vectors[one] @ vectors[other]) >= SAME:
         return True
-    ours = weighted_terms(found.passages[one].text).keys()
-    theirs = weighted_terms(found.passages[other].text).keys()
-    return len(ours & theirs) >= _SAME_WORDS * max(1, len(ours | theirs))
+    return same_words(found.passages[one].text, found.passages[other].text) >= SAME_WORDS
 
 
 def _candidate(
@@ -136,7 +205,7 @@ def _candidate(
 ) -> Candidate:
     passage = found.passages[number]
     position = found.turns[passage.index].position
-    text = one_line(shortened_links(passage.text))
+    text = one_line(shortened_links(_said(found, number, category)))
     return Candidate(
         title=_title(text),
         content=_content(found, passage, text),

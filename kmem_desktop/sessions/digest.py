@@ -3,10 +3,12 @@
 A context window of any size is filled from it without reading the conversation again.
 """
 
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from kmem_desktop.domain.sessions.conversations import Digest, DigestPiece, Role
-from kmem_desktop.sessions.salience import Outline, Ranking, rank, shortened_links
+from kmem_desktop.domain.sessions.conversations import Digest, DigestPiece, Role, SpokenTurn
+from kmem_desktop.sessions.salience import Outline, Ranking, outline, rank, shortened_links
 from kmem_desktop.sessions.sentences import Passage, PassageKind
 from kmem_desktop.text import count_tokens
 
@@ -18,6 +20,11 @@ DIGEST_TOKENS = 8_000
 JOIN_TOKENS = 2
 """What it costs to put a passage beside another: a mark of what was cut, or a line end."""
 FIXED_COST_TOKENS = 3
+NEWEST_TURNS = 40
+NEWEST_LENGTH = 20_000
+OPENING_TURNS = 6
+OPENING_LENGTH = 6_000
+"""How much of the end and of the beginning a quick digest reads, in turns and in characters."""
 
 _CODE_BLOCKS = 20
 _LONGEST_CODE_TOKENS = 400
@@ -48,6 +55,40 @@ def digest(
             (found.turns[found.passages[number].index].position, found.passages[number].text)
             for number in sorted({n for r in ranking.reversals for n in r.superseded})
         ),
+    )
+
+
+def quick_digest(turns: Sequence[SpokenTurn]) -> Digest:
+    """Return what is worth keeping of a long conversation's beginning and end, in little time.
+
+    It stands in for a digest that is still being made: of what lies between, nothing is in it.
+    """
+    newest = _within(reversed(turns), NEWEST_TURNS, NEWEST_LENGTH)[::-1]
+    opening = _within(turns[: len(turns) - len(newest)], OPENING_TURNS, OPENING_LENGTH)
+    parts = [digest(outline(part)) for part in (newest, opening) if part]
+    return merged(len(turns), parts)
+
+
+def _within(turns: Iterable[SpokenTurn], most: int, longest: int) -> list[SpokenTurn]:
+    """Return the first turns that are not more than `most` and not longer than `longest`."""
+    found: list[SpokenTurn] = []
+    length = 0
+    for turn in turns:
+        length += len(turn.text)
+        if len(found) == most or length > longest:
+            break
+        found.append(turn)
+    return found
+
+
+def merged(turn_count: int, parts: Sequence[Digest]) -> Digest:
+    """Return one digest of several parts of a conversation, their best passages by turns."""
+    ranks = zip_longest(*(part.pieces for part in parts))
+    return Digest(
+        turn_count=turn_count,
+        pieces=tuple(piece for rank in ranks for piece in rank if piece is not None),
+        code=tuple(piece for part in parts for piece in part.code),
+        taken_back=tuple(each for part in parts for each in part.taken_back),
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from kmem_desktop.domain.sessions.conversations import SessionStatus
+from kmem_desktop.domain.sessions.recall import SessionFacts, SessionState
 
 TURNS_BEFORE_SUMMARY = 20
 ARCHIVE_AFTER_DAYS = 7
@@ -22,27 +22,6 @@ class SessionStep(StrEnum):
     SUMMARISE = "summarise"
     ARCHIVE = "archive"
     DELETE = "delete"
-
-
-@dataclass(frozen=True, slots=True)
-class SessionFacts:
-    """What the decisions rest on.
-
-    Attributes:
-        turn_count: How many turns it has.
-        last_active: When its last turn was added, or when it was last opened to be continued.
-        status: Where it is in its life.
-        summarised_turns: How many turns its summary has read; None without a summary.
-        archived_at: When it was archived; None where it is not.
-        is_pinned: Whether the user keeps it at hand: then it is neither archived nor deleted.
-    """
-
-    turn_count: int
-    last_active: datetime
-    status: SessionStatus = SessionStatus.ACTIVE
-    summarised_turns: int | None = None
-    archived_at: datetime | None = None
-    is_pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,24 +44,17 @@ class LifecycleRules:
 DEFAULT_RULES = LifecycleRules()
 
 
-def is_summary_stale(facts: SessionFacts) -> bool:
-    """Return whether turns were added since the summary was made."""
-    return facts.summarised_turns is not None and facts.turn_count > facts.summarised_turns
-
-
 def needs_summary(facts: SessionFacts, rules: LifecycleRules = DEFAULT_RULES) -> bool:
-    """Return whether a session is to be summarised: it is long, and has no summary or a stale one.
+    """Return whether a session is to be summarised: it is long without a summary, or that is stale.
 
     A stale summary is made anew once as many turns were added as a tenth of those it has read, so
     that a long session is not summarised after each turn; when the session is archived, at once.
     """
-    if facts.turn_count <= rules.turns_before_summary:
-        return False
-    if facts.summarised_turns is None:
-        return True
-    added = facts.turn_count - facts.summarised_turns
+    if facts.summary is None:
+        return facts.entry_count > rules.turns_before_summary
+    added = facts.entry_count - facts.summary.turn_count
     return added > 0 and (
-        facts.status is SessionStatus.ARCHIVED or added >= max(1, facts.summarised_turns // 10)
+        facts.state is SessionState.ARCHIVED or added >= max(1, facts.summary.turn_count // 10)
     )
 
 
@@ -91,7 +63,7 @@ def is_idle(facts: SessionFacts, now: datetime, rules: LifecycleRules = DEFAULT_
     idle = now - facts.last_active
     return (
         not facts.is_pinned
-        and facts.status is not SessionStatus.ARCHIVED
+        and facts.state is not SessionState.ARCHIVED
         and idle >= timedelta(days=rules.archive_after_days)
     )
 
@@ -103,7 +75,7 @@ def may_be_deleted(
     if not rules.deletes_archived or facts.is_pinned or facts.archived_at is None:
         return False
     since = max(facts.archived_at, facts.last_active)
-    return facts.status is SessionStatus.ARCHIVED and now - since >= timedelta(
+    return facts.state is SessionState.ARCHIVED and now - since >= timedelta(
         days=rules.delete_after_days
     )
 
@@ -116,7 +88,7 @@ def steps_due(
         return (SessionStep.DELETE,)
     steps: list[SessionStep] = []
     archives = is_idle(facts, now, rules)
-    is_due = needs_summary(facts, rules) or (archives and is_summary_stale(facts))
+    is_due = needs_summary(facts, rules) or (archives and facts.is_stale)
     if is_due:
         steps.append(SessionStep.SUMMARISE)
     if archives:

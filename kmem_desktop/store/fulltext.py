@@ -3,7 +3,7 @@
 import json
 import time
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,6 +19,9 @@ MARK_START = "\ue000"
 MARK_END = "\ue001"
 SNIPPET_TOKENS = 36
 TOKENIZER_ARGUMENTS = ("unicode61", "remove_diacritics", "2")
+TOKENIZER = " ".join(("porter", *TOKENIZER_ARGUMENTS))
+MOST_MARKED = 200_000
+"""What stands further behind in a text is found, but not marked."""
 LEAST_REMEMBERED = 1_000
 REMEMBERED_S = 60.0
 _frequent: WeakKeyDictionary[Connection, dict[str, tuple[int, float]]] = WeakKeyDictionary()
@@ -113,7 +116,9 @@ def candidates(
         passed = [document_id for document_id in best if document_id in nouns]
         if len(passed) >= limit or len(best) >= total:
             break
-        examined *= 8
+        # As many as the share that passed lets one expect: to keep more in order is dear.
+        expected = round(1.5 * examined * limit / (len(passed) + 1))
+        examined = min(max(2 * examined, expected), 8 * examined)
     chosen = dict.fromkeys([*passed[:limit], *(i for i in also if i in scores and i in nouns)])
     hits = [Candidate(i, nouns[i], scores[i]) for i in chosen]
     in_all = round(total * len(passed) / len(best)) if best else 0
@@ -222,13 +227,48 @@ def count_by_noun(connection: Connection, filters: Filters) -> dict[Noun, int]:
 def marked(connection: Connection, match: str, ids: Sequence[int]) -> dict[int, Marked]:
     """Return title and snippet of these documents with exactly the matching words marked."""
     query = (
-        "SELECT rowid, highlight(documents_index, 0, ?1, ?2),"
-        " snippet(documents_index, 1, ?1, ?2, '…', ?3)"
-        " FROM documents_index WHERE documents_index MATCH ?4"
-        " AND rowid IN (SELECT value FROM json_each(?5))"
+        "SELECT id, title, substr(body, 1, ?) FROM documents"
+        " WHERE id IN (SELECT value FROM json_each(?))"
     )
-    values = (MARK_START, MARK_END, SNIPPET_TOKENS, match, json.dumps(list(ids)))
-    return {row[0]: Marked(row[1], row[2]) for row in connection.execute(query, values)}
+    rows = connection.execute(query, (MOST_MARKED, json.dumps(list(ids))))
+    return marked_texts(match, {row[0]: (row[1], row[2]) for row in rows})
+
+
+def marked_texts(match: str, texts: Mapping[int, tuple[str, str]]) -> dict[int, Marked]:
+    """Return texts with the matching words marked; those that do not match are left out.
+
+    They are put into an index of their own, in memory: asked of the index of all documents, a word
+    that is still being typed would be looked up anew for each of them, 45 ms a row among 100,000.
+
+    Args:
+        match: The FTS5 expression.
+        texts: Title and body under any number.
+    """
+    if not texts:
+        return {}
+    rows = ((key, title, body[:MOST_MARKED]) for key, (title, body) in texts.items())
+    query = (
+        "SELECT rowid, highlight(texts, 0, ?1, ?2), snippet(texts, 1, ?1, ?2, '…', ?3)"
+        " FROM texts WHERE texts MATCH ?4"
+    )
+    bench = Connection(":memory:")
+    try:
+        bench.execute(f"CREATE VIRTUAL TABLE texts USING fts5(title, body, tokenize='{TOKENIZER}')")
+        with bench:
+            bench.executemany("INSERT INTO texts (rowid, title, body) VALUES (?, ?, ?)", rows)
+        values = (MARK_START, MARK_END, SNIPPET_TOKENS, match)
+        return {row[0]: Marked(row[1], row[2]) for row in bench.execute(query, values)}
+    finally:
+        bench.close()
+
+
+def refresh(connection: Connection) -> None:
+    """Let a reader see which parts the index has now.
+
+    It remembers them, looks again when it searches, but not when it checks the file: then it would
+    miss parts that were removed since, and call the index corrupt.
+    """
+    connection.execute("SELECT rowid FROM documents_index WHERE documents_index MATCH 'a' LIMIT 1")
 
 
 def is_sound(connection: Connection) -> bool:

@@ -7,11 +7,13 @@ from tests.benchmarks.measures import BENCHMARKS as SPEED
 from tests.benchmarks.measures import machine
 from tests.benchmarks.peers import peers
 from tests.benchmarks.quality import quality
+from tests.benchmarks.relations import relations
 from tests.benchmarks.rule_queries import rule_queries
 from tests.benchmarks.rules import rules
 from tests.benchmarks.scale import million, scale
 from tests.benchmarks.sessions import sessions
 from tests.benchmarks.space import space
+from tests.benchmarks.transcripts import transcripts
 
 BENCHMARKS = {
     **SPEED,
@@ -22,6 +24,8 @@ BENCHMARKS = {
     "rules": rules,
     "rule-queries": rule_queries,
     "sessions": sessions,
+    "transcripts": transcripts,
+    "relations": relations,
 }
 ON_DEMAND = {"million": million, "peers": peers}
 """Run only when they are named."""

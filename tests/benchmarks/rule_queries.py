@@ -88,7 +88,9 @@ async def _leave_only(database: Path, pool: list[dict[str, Any]]) -> None:
 
     def work(connection: Connection) -> None:
         rules = {rule.id: rule.path for rule in library.list_rules(connection)}
-        rows = connection.execute("SELECT id, rule_id, text FROM directives").fetchall()
+        rows: list[tuple[Any, ...]] = connection.execute(
+            "SELECT id, rule_id, text FROM directives"
+        ).fetchall()
         gone = [row[0] for row in rows if _key(rules[row[1]], row[2]) not in labelled]
         documents.delete(connection, gone)
 

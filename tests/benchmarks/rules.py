@@ -35,9 +35,7 @@ from kmem_desktop.rules.detection import (
     Head,
     detect,
     directive_text,
-    layer_of,
     load_head,
-    topics_of,
     traits,
 )
 from kmem_desktop.rules.ranking import EVERYTHING, Candidate, Cut, rank
@@ -243,16 +241,14 @@ def _pool(folder: Path, head: Head, model: EmbeddedModel) -> _Pool:
     candidates = []
     for place, line in enumerate(lines):
         document = documents[line["doc"]]
-        same = [own[n] for n, other in enumerate(lines) if other["doc"] == line["doc"]]
         severity = (line["severity"] or "SHOULD").removesuffix(" NOT")
         directive = Directive(
             line["text"],
             Severity(severity),
             document.section(line),
             line["line"],
-            topics=tuple(line["rule_topics"])
-            or topics_of(texts[place], directive_vectors[place], head),
-            layer=LAYERS[line["rule_layer"]] if line["rule_layer"] else layer_of(same),
+            topics=tuple(line["rule_topics"]),
+            layer=LAYERS[line["rule_layer"]] if line["rule_layer"] else Layer.ANY,
         )
         candidates.append(
             Candidate(

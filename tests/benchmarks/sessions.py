@@ -5,19 +5,24 @@ them. The conversations' key facts are counted as the corpora's score.py does; w
 superseded is looked for by patterns, outside of what is told as reversed.
 """
 
+import asyncio
 import contextlib
 import json
 import re
 import resource
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from _pytest.outcomes import Skipped
 
+from kmem_desktop.bootstrap import Services, opened_services
+from kmem_desktop.config import paths
 from kmem_desktop.domain.sessions.conversations import (
     BulletKind,
     Role,
@@ -25,6 +30,7 @@ from kmem_desktop.domain.sessions.conversations import (
     Summary,
     SummaryFormat,
 )
+from kmem_desktop.domain.sessions.recall import USUAL_RESTORE_TOKENS
 from kmem_desktop.providers.embedded import EmbeddedModel
 from kmem_desktop.sessions.candidates import candidates
 from kmem_desktop.sessions.context_window import restore
@@ -36,6 +42,7 @@ from kmem_desktop.sessions.transcripts import claude_code, exports
 from kmem_desktop.text import count_tokens
 from tests.benchmarks.measures import Measure, milliseconds, percentile, spread, timed
 from tests.server.corpora import corpora
+from tests.services.sessions.talks import long_talk, talk
 from tests.sessions.conversations import missing_facts, spoken
 from tests.sessions.fakes import fakes
 
@@ -54,7 +61,7 @@ SUPERSEDED = {
 
 def sessions() -> list[Measure]:
     """Measure summaries, contexts, candidates, secrets and readers."""
-    return [*conversations(), *long_session(), *secrets(), *readers()]
+    return [*conversations(), *long_session(), *going_on(), *secrets(), *readers()]
 
 
 def conversations() -> list[Measure]:
@@ -166,6 +173,49 @@ def long_session() -> list[Measure]:
         Measure("a context out of the digest", spread(times), "", "p95 50 ms"),
         Measure("200 turns without a digest", milliseconds(timed(lambda: restore(unmarked, 1024)))),
     ]
+
+
+def going_on() -> list[Measure]:
+    """Measure load_session of 2,000 turns: with the kept digest, after a start, and without one."""
+    return asyncio.run(_going_on())
+
+
+async def _going_on() -> list[Measure]:
+    texts = long_talk(LONG_TURNS)
+    with tempfile.TemporaryDirectory() as folder:
+        profile = paths(str(Path(folder) / "kmem.db"))
+        async with opened_services(profile) as services:
+            uuid = await talk(services, texts[:500])
+            for start in range(500, LONG_TURNS, 500):
+                await talk(services, texts[start : start + 500], uuid=uuid)
+            services.recall.digests.is_kept_up = True  # and has not come to it yet
+            without = [await _loading(services, uuid) for _ in range(20)]
+            await services.session_upkeep.catch_up(datetime.now(UTC))
+            kept = [await _loading(services, uuid) for _ in range(40)]
+            await talk(services, texts[:30], uuid=uuid)
+            newer = [await _loading(services, uuid) for _ in range(20)]
+        starts = []
+        for _ in range(10):
+            async with opened_services(profile) as services:
+                starts.append(await _loading(services, uuid))
+    what = f"load_session, {LONG_TURNS} turns"
+    return [
+        Measure(f"{what}, kept digest", _clocks(kept), "", "p95 50 ms"),
+        Measure(f"{what}, 30 turns newer", _clocks(newer), "", "p95 50 ms"),
+        Measure(f"{what}, first after a start", _clocks(starts), "", "p95 50 ms"),
+        Measure(f"{what}, no digest yet", _clocks(without), "preliminary", "p95 50 ms"),
+    ]
+
+
+async def _loading(services: Services, uuid: str) -> tuple[float, float]:
+    wall, processor = time.perf_counter(), time.process_time()
+    await services.recall.load(uuid, budget_tokens=USUAL_RESTORE_TOKENS)
+    return time.perf_counter() - wall, time.process_time() - processor
+
+
+def _clocks(times: list[tuple[float, float]]) -> str:
+    processor = milliseconds(percentile([c for _, c in times], 0.5))
+    return f"{spread([t for t, _ in times])}; CPU {processor}"
 
 
 def secrets() -> list[Measure]:

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,6 +54,50 @@ def test_the_inspector_lists_and_calls_the_tools(memory: Memory) -> None:
     assert found["structuredContent"]["entities"][0]["name"] == "Ada"
     read = [*inspect, "--method", "resources/read", "--uri", "memory://knowledge-graph"]
     assert "likes tea" in run(read)
+
+
+def test_the_inspector_gets_prompts_resources_and_the_library(memory: Memory) -> None:
+    inspect = [*program(*INSPECTOR), "--cli", *memory.command("mcp", "--tools", "all")]
+
+    def ask(method: str, *options: str) -> Any:
+        return json.loads(run([*inspect, "--method", method, *options]))
+
+    def call(tool: str, **arguments: str) -> Any:
+        given = [part for pair in arguments.items() for part in ("--tool-arg", "=".join(pair))]
+        answer = ask("tools/call", "--tool-name", tool, *given)
+        assert not answer.get("isError"), answer
+        return answer["structuredContent"]
+
+    said = call("add_exchange", question="Which database?", answer="PostgreSQL.", title="A store")
+    session = said["session_id"]
+    saved = call("save_knowledge", content="Use PostgreSQL.", type="decision", tags='["db"]')
+    assert [prompt["name"] for prompt in ask("prompts/list")["prompts"]] == [
+        "resume",
+        "recall",
+        "decide",
+    ]
+    for name, argument in (
+        ("resume", "conversation=a store"),
+        ("recall", "question=database PostgreSQL"),
+        ("decide", "decision=Use PostgreSQL"),
+    ):
+        got = ask("prompts/get", "--prompt-name", name, "--prompt-args", argument)
+        assert "PostgreSQL" in got["messages"][0]["content"]["text"], name
+    uris = [resource["uri"] for resource in ask("resources/list")["resources"]]
+    assert uris[1:] == [f"kmem://session/{session}", f"kmem://knowledge/{saved['id']}"]
+    for uri in uris[1:]:
+        (contents,) = ask("resources/read", "--uri", uri)["contents"]
+        assert "PostgreSQL." in contents["text"]
+    templates = ask("resources/templates/list")["resourceTemplates"]
+    assert [each["name"] for each in templates] == ["session", "knowledge"]
+
+    assert call("archive_session", session_id=session)["status"] == "archived"
+    exported = call("export_knowledge", format="json")
+    assert call("import_knowledge", content=exported["text"])["already_there"] == {"knowledge": 1}
+    assert call("analyze_knowledge")["totals"]["knowledge"] == 1
+    assert call("manage_tags", action="rename", tags='["db"]', to="store")["items_changed"] == 1
+    drawn = call("visualize_knowledge_graph", center=str(saved["entry_id"]))
+    assert "Use PostgreSQL." in drawn["mermaid"]
 
 
 def test_claude_code_connects(memory: Memory, tmp_path: Path) -> None:

@@ -60,6 +60,9 @@ class WordModel:
         made = np.stack([self._vector(text) for text in texts])
         return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True), np.float32)
 
+    def embed_questions(self, questions: Sequence[str]) -> "NDArray[np.float32]":
+        return self.embed(questions)
+
     def _vector(self, text: str) -> "NDArray[np.float64]":
         vector = np.full(self.dimension, 1e-3)
         for word in text.lower().split():
@@ -104,3 +107,6 @@ class ShortenedModel:
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         made = self._model.embed(texts)[:, : self.dimension]
         return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True), np.float32)
+
+    def embed_questions(self, questions: Sequence[str]) -> "NDArray[np.float32]":
+        return self.embed(questions)

@@ -18,6 +18,7 @@ from kmem_desktop.providers import choice
 from kmem_desktop.providers.embedded import EmbeddedModel
 from kmem_desktop.providers.model import Model
 from kmem_desktop.services import embedding as embedding_module
+from kmem_desktop.services import vector_work
 from kmem_desktop.services.embedding import EmbeddingService
 from kmem_desktop.services.knowledge import KnowledgeService
 from kmem_desktop.store import vectors as vector_rows
@@ -106,8 +107,8 @@ def _retries_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding_module, "BATCH_COUNT", 2)
-    monkeypatch.setattr(embedding_module, "LOAD_COUNT", 3)
+    monkeypatch.setattr(vector_work, "BATCH_COUNT", 2)
+    monkeypatch.setattr(vector_work, "LOAD_COUNT", 3)
     monkeypatch.setattr(embedding_module, "DROP_COUNT", 3)
 
 
@@ -157,6 +158,35 @@ async def test_a_changed_text_gets_another_vector_and_a_deleted_one_loses_it(
         assert await memory.nearest("glacier tales") != first.title
         assert await memory.nearest("meadow tales") == second.title
         assert await memory.vector_counts() == {"words": 2}
+
+
+async def test_what_was_just_stored_is_found_by_meaning(
+    profile: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding_module, "FRESH_PATIENCE_S", TIMEOUT_S)
+    async with memory_with(profile, WordModel()) as memory:
+        memory.embedding.start()
+        await memory.store(*PLACES)
+        await memory.embedding.settled()
+        item = (await memory.store("volcano"))[0]
+        assert await memory.nearest("volcano tales") == item.title
+
+
+async def test_nobody_waits_for_the_vectors_of_many_texts(
+    profile: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding_module, "FRESH_PATIENCE_S", TIMEOUT_S)
+    monkeypatch.setattr(embedding_module, "MOST_FRESH", 2)
+    model = WordModel()
+    async with memory_with(profile, model) as memory:
+        memory.embedding.start()
+        await memory.store("harbour")
+        await memory.embedding.settled()
+        model.gate.clear()
+        await memory.store("meadow", "forest", "tundra")
+        async with asyncio.timeout(TIMEOUT_S / 2):
+            assert await memory.nearest("harbour tales") == "About the harbour of ours"
+        model.gate.set()
 
 
 async def test_a_question_does_not_wait_for_the_batch_that_is_being_embedded(
@@ -267,10 +297,12 @@ async def test_a_switch_that_is_given_up_leaves_nothing_behind(profile: Paths) -
         await memory.embedding.switch_to(new)
         await wait_for(new.at_gate)
         await memory.embedding.cancel_switch()
+        assert memory.embedding.switching_to == ""
         new.gate.set()
         await memory.embedding.settled()
         assert (memory.embedding.serving, memory.embedding.switching_to) == ("old", "")
         assert await memory.vector_counts() == {"old": len(PLACES)}
+        assert len(old.embedded) == len(PLACES)  # it has served all the time
 
 
 async def test_a_model_that_cannot_be_used_is_refused_and_nothing_changes(profile: Paths) -> None:

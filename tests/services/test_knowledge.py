@@ -61,7 +61,11 @@ async def test_the_same_title_in_the_same_scope_is_a_duplicate(
     first = await stored(services, LONG_TITLE)
     with pytest.raises(DuplicateError, match="similar title") as caught:
         await stored(services, title, content="Something else altogether, " * 3)
-    assert caught.value.details == {"existingId": first.uuid, "duplicateType": "title"}
+    assert caught.value.details == {
+        "existingId": first.uuid,
+        "entryId": first.id,
+        "duplicateType": "title",
+    }
     assert caught.value.code == "DUPLICATE_ERROR"
 
 
@@ -75,7 +79,11 @@ async def test_the_same_content_in_the_same_scope_is_a_duplicate(
     first = await stored(services, LONG_TITLE, content=CONTENT + " caf\u00e9\nend")
     with pytest.raises(DuplicateError, match="identical content") as caught:
         await stored(services, "Quite another title", content=content)
-    assert caught.value.details == {"existingId": first.uuid, "duplicateType": "content"}
+    assert caught.value.details == {
+        "existingId": first.uuid,
+        "entryId": first.id,
+        "duplicateType": "content",
+    }
 
 
 async def test_other_scopes_may_say_the_same(services: Services) -> None:

@@ -29,6 +29,18 @@ async def test_a_sound_memory_is_whole(services: Services, origin: Origin) -> No
     assert "words alone" in health.meaning
 
 
+async def test_a_memory_is_whole_after_something_was_deleted(services: Services) -> None:
+    # The reader that checks still knows the part of the index that went with the item.
+    await stored(services, "Where the cafe keeps its keys")
+    item = await stored(services, "Where the theatre keeps its umbrellas")
+    for _ in range(4):
+        assert (await services.maintenance.check()).is_whole
+    await services.knowledge.delete(item.id, WINDOW)
+    for _ in range(4):
+        health = await services.maintenance.check()
+        assert health.problems == ()
+
+
 async def test_a_text_that_changed_by_itself_is_noticed(
     services: Services, origin: Origin, profile: Paths
 ) -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from kmem_desktop.domain.graph import Entity, Relation
 from kmem_desktop.domain.importing import ImportProblem
-from kmem_desktop.domain.knowledge import CONTENT_LENGTH, TITLE_LENGTH, Category
+from kmem_desktop.domain.knowledge import TITLE_LENGTH, Category
 from kmem_desktop.sessions.transcripts.memories import (
     ImportedKnowledge,
     ai_devkit_item,
@@ -72,9 +72,8 @@ def test_an_export_of_mcp_memory_service_is_read_memory_by_memory() -> None:
     assert isinstance(first, ImportedKnowledge)
     assert (first.source_id, first.draft.category) == ("h1", Category.DECISION)
     assert short == Entity("likes tea", "fact", ("likes tea",))
-    assert isinstance(long, ImportedKnowledge)
-    assert len(long.draft.content) <= CONTENT_LENGTH[1]
-    assert long.draft.tags == ("a", "b")
+    assert isinstance(long, Entity)
+    assert long.observations == (("word " * 3000).strip(), "Tags: a, b")
     assert isinstance(problem, ImportProblem)
 
 

@@ -11,6 +11,8 @@ from tests.server.corpora import corpora
 from tests.sessions.fakes import fakes
 
 FAKES = fakes()
+ALONE = {"AWS key", "GitHub token", "JWT", "npm token", "Anthropic key", "Stripe key"}
+"""These are known by themselves, wherever they begin."""
 
 
 @pytest.mark.parametrize(
@@ -40,6 +42,20 @@ def test_secrets_are_found_in_json_that_is_written_into_json() -> None:
     redaction = redact(json.dumps({"arguments": inner}))
     assert redaction.counts == {"password": 1}
     assert json.loads(json.loads(redaction.text)["arguments"])["host"] == "db"
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_every_secret_is_found_in_escaped_text_too(depth: int) -> None:
+    for kind, secret, line in FAKES:
+        escaped = f"before\n{line}\n{secret if kind in ALONE else ''}\nafter"
+        for _ in range(depth):
+            escaped = json.dumps(escaped)
+        text = redact(escaped).text
+        assert not any(json.dumps(part)[1:-1] in text for part in secret.split("\n")), line
+        for _ in range(depth):
+            text = json.loads(text)
+        assert text.startswith("before\n")
+        assert text.endswith("\nafter")
 
 
 def test_a_text_without_secrets_is_the_same_object() -> None:
@@ -72,6 +88,18 @@ def test_a_text_without_secrets_is_the_same_object() -> None:
         "next_page_token_name: continuation_of_the_listing",
         "hf_transfer and hf_hub_download are functions",
         "AKIAIOSFODNN7EXAMPLE",
+        "cvs -d :pserver:anoncvs@sources.redhat.com:/cvs/src login",
+        "def tokens(tokenizer: apsw.FTS5Tokenizer, text: str) -> None:",
+        'type="win32" publicKeyToken="1fc8b3b9a1e18e3b"',
+        "mysql -h db -p shop < shop.sql",
+        "mysql -u root -p$DB_PASSWORD shop",
+        "curl -u $CI_USER:$CI_PASSWORD https://ci.example.com",
+        "sshpass -e ssh me@build",
+        "log in with login and password as before",
+        "npm publish --token $NPM_TOKEN",
+        "password = ':****'",
+        "pass: 3, failed: 0, skipped: 12345678",
+        "tests_passed: 41of42, pwm=0.75kHz1",
     ],
 )
 def test_what_only_looks_like_a_secret_is_left(line: str) -> None:

@@ -10,9 +10,11 @@ import pytest
 
 from kmem_desktop.domain.importing import ImportProblem
 from kmem_desktop.domain.sessions.conversations import ImportedSession, ImportedTurn, Role
+from kmem_desktop.sessions.secrets import redact
 from kmem_desktop.sessions.transcripts import claude_code, codex
 from kmem_desktop.sessions.transcripts.lines import Bookmark
 from tests.server.corpora import corpora
+from tests.sessions.fakes import fakes
 
 SESSION = "3f2a0000-0000-4000-8000-000000000000"
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -189,6 +191,24 @@ def test_a_long_tool_result_is_shortened_and_says_so() -> None:
     (turn,) = turns_of(read(packed(line("user", "a", content))))
     assert len(turn.text) <= 2_000
     assert "characters cut" in turn.text
+
+
+@pytest.mark.parametrize("lengths_from_end", [0.25, 0.5, 0.75])
+@pytest.mark.parametrize("behind", [1_290, 50_000 - 640])
+def test_where_a_long_text_is_cut_no_half_of_a_secret_stays(
+    behind: int, lengths_from_end: float
+) -> None:
+    for kind, secret, said in fakes():
+        sentence = said.replace("{}", secret)
+        start = behind - round(len(sentence) * lengths_from_end)
+        text = ("y " * 25_000)[:start] + f" {sentence}\n" + "z " * 25_000
+        text = text[:50_000]
+        content = [{"type": "tool_result", "tool_use_id": "t", "content": text}]
+        (turn,) = turns_of(read(packed(line("user", "a", content))))
+        assert len(turn.text) <= 2_000
+        stored = redact(turn.text).text
+        torn = [n for n in range(0, len(secret) - 16, 4) if secret[n : n + 16] in stored]
+        assert not torn, kind
 
 
 def test_files_beside_a_session_are_no_transcripts() -> None:

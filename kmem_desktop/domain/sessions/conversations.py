@@ -13,6 +13,7 @@ TURN_BATCH = 500
 TURN_LENGTH = 1_000_000
 SPEAKER_LENGTH = 100
 SESSION_TITLE_LENGTH = 200
+SESSION_TAG_COUNT = 20
 METADATA_LENGTH = 20_000
 
 
@@ -139,6 +140,7 @@ class Summary:
         bullets: Its statements, each with its turn, in the order of the text.
         turn_count: How many turns the session had: it is stale once there are more.
         dropped_count: Statements of a model that the turns do not bear out, and so are left out.
+        model: The model that worded it; empty where it quotes the session's own words.
     """
 
     format: SummaryFormat
@@ -146,6 +148,7 @@ class Summary:
     bullets: tuple[Bullet, ...]
     turn_count: int
     dropped_count: int = 0
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,14 +291,6 @@ class ImportedTurn:
     text: str
     at: datetime | None = None
     metadata: Mapping[str, Any] | None = None
-
-
-class SessionStatus(StrEnum):
-    """Where a session is in its life (seed 004)."""
-
-    ACTIVE = "active"
-    SUMMARIZED = "summarized"
-    ARCHIVED = "archived"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from kmem_desktop.domain.found import Entry
-from kmem_desktop.domain.sessions.conversations import RestoredContext, Summary
+from kmem_desktop.domain.sessions.conversations import RestoredContext, RestoredTurn, Summary
 
 SESSION_LIST_LIMIT = (1, 100)
 CONTEXT_TURNS = (0, 200)
@@ -20,7 +20,7 @@ PRIORITIES: Mapping[str, int] = {"low": 2, "medium": 5, "high": 8, "critical": 1
 
 
 class SessionState(StrEnum):
-    """Where a session is in its life."""
+    """Where a session is in its life (seed 004)."""
 
     ACTIVE = "active"
     SUMMARIZED = "summarized"
@@ -52,6 +52,11 @@ class SessionFacts:
         entry_count: How many turns it has.
         token_count: About how many tokens they have.
         summary: Its summary; None where none was made.
+        is_pinned: Whether a person keeps it at hand: then it is neither archived nor deleted.
+        archived_at: When it was archived; None where it is not.
+        metadata: What its source says of it; None for nothing.
+        source: The key of the program it was imported from; empty where it was stored here.
+        is_renamed: Whether a person gave it its title: then an import leaves that alone.
     """
 
     id: int
@@ -66,6 +71,11 @@ class SessionFacts:
     entry_count: int
     token_count: int
     summary: Summary | None = None
+    is_pinned: bool = False
+    archived_at: datetime | None = None
+    metadata: Mapping[str, Any] | None = None
+    source: str = ""
+    is_renamed: bool = False
 
     @property
     def is_stale(self) -> bool:
@@ -75,11 +85,71 @@ class SessionFacts:
 
 @dataclass(frozen=True, slots=True)
 class RestoredSession:
-    """A session that is gone on with."""
+    """A session that is gone on with.
+
+    Attributes:
+        facts: The session.
+        summary: Its summary; without text where a long session has none yet, and of fewer turns
+            than the session has where it is stale.
+        context: What fits of its turns.
+        is_preliminary: Whether the best of its older turns was not known yet: it is being worked
+            out, and the next restore has it.
+    """
 
     facts: SessionFacts
     summary: Summary
     context: RestoredContext
+    is_preliminary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedSession:
+    """A session that was deleted and can be restored.
+
+    Attributes:
+        uuid: Its id on the wire.
+        title: What people called it.
+        turn_count: How many turns it had.
+        deleted_at: When.
+        deleted_by: Who deleted it.
+    """
+
+    uuid: str
+    title: str
+    turn_count: int
+    deleted_at: datetime
+    deleted_by: str
+
+
+class SnapshotReason(StrEnum):
+    """Why a context snapshot was taken."""
+
+    ASKED = "asked"
+    TURNS = "turns"
+    ARCHIVED = "archived"
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSnapshot:
+    """What was given back of a session at one time (seed 004, context_snapshots).
+
+    Attributes:
+        uuid: Its id.
+        at: When it was taken.
+        reason: Why.
+        turns: The turns as they were restored then.
+        token_count: What they cost.
+        turn_count: How many turns the session had.
+        summary: The text of its summary then; empty for none.
+    """
+
+    uuid: str
+    at: datetime
+    reason: SnapshotReason
+    turns: tuple[RestoredTurn, ...]
+    token_count: int
+    turn_count: int
+    summary: str
 
 
 @dataclass(frozen=True, slots=True)

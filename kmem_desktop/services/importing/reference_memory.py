@@ -2,14 +2,15 @@
 
 A dry run does everything the import does, inside a transaction that is thrown away, so that its
 report is exact. Lines that are not understood never stop the import: they are reported with their
-number and kept in a file of their own beside the database.
+number and kept in a file of their own beside the database. Secrets are replaced in what is stored,
+reported and kept.
 """
 
 import json
 import os
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,9 +28,11 @@ from kmem_desktop.domain.importing import ImportProblem, ImportReport
 from kmem_desktop.errors import FormatError
 from kmem_desktop.events import Change, ChangeFeed
 from kmem_desktop.services import graph
+from kmem_desktop.services.sessions.redacting import SecretFilter, without_secrets
 from kmem_desktop.store import graph as graph_rows
 from kmem_desktop.store.connection import Connection
 from kmem_desktop.store.database import Database
+from kmem_desktop.store.sessions import imports
 
 LARGEST_FILE_BYTES = 200 * 1024 * 1024
 LARGEST_LINE_BYTES = 8 * 1024 * 1024
@@ -45,8 +48,9 @@ class _DryRun(Exception):  # noqa: N818 - not an error: it carries the report ou
 
 @dataclass(slots=True)
 class _Parsed:
-    """What a file says."""
+    """What a file says, without the secrets in it."""
 
+    secrets: SecretFilter
     entities: list[tuple[str, str, list[str]]] = field(default_factory=list)
     relations: list[Relation] = field(default_factory=list)
     problems: list[ImportProblem] = field(default_factory=list)
@@ -75,12 +79,15 @@ class ImportingService:
         origin = Origin(OriginKind.IMPORT, f"Import of {name}", batch=str(uuid.uuid4()))
 
         def work(connection: Connection) -> ImportReport:
-            parsed = _parse_file(path)
+            parsed = _parse_file(path, SecretFilter(origin.name))
             report = _store(connection, parsed, origin, path)
             if dry_run:
                 raise _DryRun(replace(report, dry_run=True, batch=""))
             kept = _keep_lines(self._database.path, path, parsed.kept_lines)
-            return replace(report, kept_lines_path=kept)
+            report = replace(report, kept_lines_path=kept)
+            if report.batch:
+                _note_import(connection, report)
+            return report
 
         try:
             report = await self._database.write(work)
@@ -91,8 +98,8 @@ class ImportingService:
         return report
 
 
-def _parse_file(path: Path) -> _Parsed:
-    parsed = _Parsed()
+def _parse_file(path: Path, secrets: SecretFilter) -> _Parsed:
+    parsed = _Parsed(secrets)
     try:
         _refuse_odd_file(path)
         for number, line in _lines(path):
@@ -128,7 +135,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 def _parse_line(parsed: _Parsed, number: int, line: bytes) -> None:
     text = line.decode("utf-8", errors="replace").strip()
     try:
-        _take(parsed, _read_json(line))
+        _take(parsed, parsed.secrets.value(_read_json(line)))
     except FormatError as error:
         _note(parsed, number, error.message, text)
     except UnicodeError:
@@ -148,8 +155,9 @@ def _refuse_constant(name: str) -> None:
 
 
 def _note(parsed: _Parsed, number: int, message: str, text: str) -> None:
-    parsed.problems.append(ImportProblem(number, message, text[:SHOWN_TEXT_LENGTH]))
-    parsed.kept_lines.append(text)
+    kept = without_secrets(text)
+    parsed.problems.append(ImportProblem(number, message, kept[:SHOWN_TEXT_LENGTH]))
+    parsed.kept_lines.append(kept)
 
 
 def _take(parsed: _Parsed, value: Any) -> None:
@@ -217,6 +225,8 @@ def _store(connection: Connection, parsed: _Parsed, origin: Origin, path: Path) 
         relations += 1
         ends = {relation.from_name, relation.to_name}
         dangling += len(graph_rows.entity_ids(connection, ends)) < len(ends)
+    if new or observations or relations:
+        parsed.secrets.note(connection, now)
     return ImportReport(
         path=str(path),
         dry_run=False,
@@ -227,8 +237,19 @@ def _store(connection: Connection, parsed: _Parsed, origin: Origin, path: Path) 
         relations_known=known_relations,
         dangling_relations=dangling,
         problems=tuple(parsed.problems),
+        secrets_removed=dict(parsed.secrets.counts),
         batch=origin.batch if new or observations or relations else "",
     )
+
+
+def _note_import(connection: Connection, report: ImportReport) -> None:
+    """List the import among those that can be undone."""
+    now = datetime.now(UTC)
+    path = os.fsencode(report.path).decode("utf-8", "replace")
+    number = imports.begin(connection, report.batch, report.program.value, path, now)
+    problems = [problem.message for problem in report.problems]
+    facts = {**asdict(report), "path": path, "kept_lines_path": "", "problems": problems}
+    imports.report(connection, number, facts, now)
 
 
 def _keep_lines(database: Path, source: Path, lines: list[str]) -> str:

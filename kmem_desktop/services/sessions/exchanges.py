@@ -26,10 +26,13 @@ from kmem_desktop.search.conversation import AskedFor, understand
 from kmem_desktop.services import found
 from kmem_desktop.services.embedding import EmbeddingService, Meaning
 from kmem_desktop.services.retrieval.reranking import MOST_MARKED, Marker, Reranker, reranked
+from kmem_desktop.services.sessions.privacy import project_of, refuse_excluded
+from kmem_desktop.services.sessions.redacting import SecretFilter
 from kmem_desktop.services.validation import Problems
 from kmem_desktop.store.connection import Connection
 from kmem_desktop.store.database import Database
 from kmem_desktop.store.sessions import conversations as session_rows
+from kmem_desktop.store.sessions.secrets import is_excluded
 from kmem_desktop.text import count_tokens, one_line
 
 ENTRY_TYPES = (*(category.value for category in Category), "question", "answer", "entity")
@@ -92,15 +95,25 @@ class SessionService:
         """Add turns to a session, or begin one with them.
 
         Raises:
-            InvalidInputError: A turn is out of its limits; nothing was stored.
+            InvalidInputError: A turn is out of its limits, or the session or its project is
+                excluded; nothing was stored.
             NotFoundError: There is no session with that id.
         """
         now = datetime.now(UTC)
-        turns = _checked_turns(drafts, now)
+        secrets = SecretFilter(origin.name)
+        turns = _checked_turns(await secrets.turns(drafts), now)
+        session = replace(
+            session,
+            title=secrets.text(session.title),
+            project=secrets.text(session.project),
+            tags=secrets.texts(session.tags),
+        )
         title = _checked_title(session, turns)
 
         def work(connection: Connection) -> tuple[str, list[int]]:
             row = _session(connection, session, title, origin, now)
+            refuse_excluded(connection, scope=row.scope, session_ids=[row.uuid])
+            secrets.note(connection, now)
             return row.uuid, session_rows.append(connection, row, turns, now)
 
         uuid, ids = await self._database.write(work)
@@ -157,13 +170,15 @@ class SessionService:
     def _remember_search(self, query: EntryQuery, asked_by: str, total: int) -> None:
         """Note what was looked for, without keeping the answer waiting for the disk."""
         at = datetime.now(UTC)
-        task = asyncio.ensure_future(
-            self._database.write(
-                lambda c: session_rows.add_search(
-                    c, query.text, query.session_uuid or "", asked_by, total, at
-                )
-            )
-        )
+        secrets = SecretFilter(asked_by)
+        text, session = secrets.text(query.text), query.session_uuid or ""
+
+        def work(connection: Connection) -> None:
+            if not is_excluded(connection, project_of(query.scope or ""), [session]):
+                session_rows.add_search(connection, text, session, asked_by, total, at)
+                secrets.note(connection, at)
+
+        task = asyncio.ensure_future(self._database.write(work))
         self._notes.add(task)
         task.add_done_callback(self._notes.discard)
 

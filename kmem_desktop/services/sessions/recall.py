@@ -1,21 +1,18 @@
 """Going on where one stopped: lists of sessions, restored context, summaries, chat with memory.
 
-Restoring a long conversation begins with its digest, which takes longer to make than a client
-should wait for; it is kept in memory until turns are added. A summary is kept in the database, and
-made anew when it is asked for and turns were added since.
+Restoring a long conversation begins with its digest (see digests.py). A summary is kept in the
+database, and made anew when it is asked for and turns were added since. A restored session comes
+with the summary that is there: a stale one says of how many turns it is, a short session without
+one is summarised by words on the spot, and a long one gets its summary in the background.
 """
 
 import asyncio
-import contextlib
 import json
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable
 
 from kmem_desktop.domain.changes import Noun, Origin
 from kmem_desktop.domain.found import Entry, EntryQuery
-from kmem_desktop.domain.models import ChatReply, Message
+from kmem_desktop.domain.models import Message
 from kmem_desktop.domain.sessions.conversations import (
-    Digest,
     RestoredContext,
     Role,
     SpokenTurn,
@@ -37,20 +34,16 @@ from kmem_desktop.domain.sessions.recall import (
 )
 from kmem_desktop.errors import NotFoundError, ProviderError
 from kmem_desktop.events import Change, ChangeFeed
-from kmem_desktop.services.embedding import EmbeddingService
+from kmem_desktop.services.sessions.digests import LEAST_TOKENS, SessionDigests
 from kmem_desktop.services.sessions.exchanges import SessionDraft, SessionService
+from kmem_desktop.services.sessions.summaries import Chat, SessionSummaries
 from kmem_desktop.services.validation import Problems
 from kmem_desktop.sessions.context_window import restore
-from kmem_desktop.sessions.digest import digest
-from kmem_desktop.sessions.salience import Outline, outline
-from kmem_desktop.sessions.summary import summarise
 from kmem_desktop.store.connection import Connection
 from kmem_desktop.store.database import Database
 from kmem_desktop.store.sessions import conversations as session_rows
+from kmem_desktop.store.sessions import digests as digest_rows
 
-REMEMBERED_DIGESTS = 32
-MOST_EMBEDDED = 400
-"""Passages of a longer conversation are compared by words alone: embedding them takes seconds."""
 RELATED_COUNT = 5
 LEAST_RELATED = 0.4
 CHAT_TOKENS = 3_000
@@ -60,28 +53,33 @@ SYSTEM_PROMPT = (
 )
 FENCE = "=" * 20
 
-Asked = tuple[ChatReply, object]
-Chat = Callable[[list[Message]], Awaitable[Asked]]
-
 
 class SessionRecall:
-    """What can be done with conversations that are there."""
+    """What can be done with conversations that are there.
+
+    Attributes:
+        digests: What long ones are restored from.
+    """
 
     def __init__(
         self,
         database: Database,
         feed: ChangeFeed,
-        embedding: EmbeddingService,
         sessions: SessionService,
+        digests: SessionDigests,
+        summaries: SessionSummaries,
         chat: Chat | None = None,
     ) -> None:
-        """Read `database`, compare by `embedding`, store turns by `sessions`, answer by `chat`."""
+        """Read `database`, store turns by `sessions`, answer by `chat`.
+
+        Long sessions are restored by `digests`; `summaries` makes what is missing of those.
+        """
         self._database = database
         self._feed = feed
-        self._embedding = embedding
         self._sessions = sessions
+        self.digests = digests
+        self._summaries = summaries
         self._chat = chat
-        self._digests: OrderedDict[tuple[int, int], Digest] = OrderedDict()
 
     async def list_sessions(
         self,
@@ -123,29 +121,42 @@ class SessionRecall:
             InvalidInputError: The budget is out of its limits.
         """
         _check("token_budget", budget_tokens, RESTORE_TOKENS)
-        facts, turns = await self._read(uuid)
+        facts, turns, kept = await self.read(uuid)
+        summary = facts.summary or await self._missing_summary(facts, turns)
         budget = max(facts.token_count * 4, budget_tokens) if whole else budget_tokens
-        context = await self._restored(facts, turns, budget)
-        summary = facts.summary
-        if summary is None or facts.is_stale:
-            summary = await self._summary(turns, SummaryFormat.BULLET_POINTS, by_words=True)
-        return RestoredSession(facts, summary, context)
+        if facts.token_count * 2 < budget:  # all of it fits, or nearly
+            context = await asyncio.to_thread(restore, turns, budget)
+            return RestoredSession(facts, summary, context)
+        ready = await self.digests.ready(facts, turns, kept)
+        context = await asyncio.to_thread(restore, turns, budget, ready.digest)
+        return RestoredSession(facts, summary, context, ready.is_preliminary)
+
+    async def _missing_summary(self, facts: SessionFacts, turns: list[SpokenTurn]) -> Summary:
+        if facts.token_count < LEAST_TOKENS:
+            return await self._summaries.by_words(turns)
+        if not self.digests.is_kept_up:
+            summary = await self._summaries.by_words(turns)
+            await self._summaries.keep(facts.id, summary)
+            return summary
+        self.digests.want(facts.uuid)
+        return Summary(SummaryFormat.BULLET_POINTS, "", (), 0)
 
     async def summarise(
         self, uuid: str, summary_format: SummaryFormat, origin: Origin
     ) -> tuple[SessionFacts, Summary]:
-        """Summarise a session in its own words, and keep that.
+        """Summarise a session and keep that; the summary's `model` says who worded it.
 
         Raises:
             NotFoundError: There is no such session.
         """
-        facts, turns = await self._read(uuid)
+        facts, turns, _ = await self.read(uuid)
         known = facts.summary
-        if known is not None and known.format is summary_format and not facts.is_stale:
+        is_known = known is not None and known.format is summary_format and not facts.is_stale
+        if known is not None and is_known and (known.model or not self._summaries.asks_model()):
             return facts, known
-        summary = await self._summary(turns, summary_format)
-        await self._database.write(lambda c: session_rows.set_summary(c, facts.id, summary))
-        self._feed.publish(Change(Noun.TURN, (), origin))
+        summary = await self._summaries.on_request(turns, summary_format)
+        await self._summaries.keep(facts.id, summary)
+        self._feed.publish(Change(Noun.SESSION, (facts.id,), origin))
         return facts, summary
 
     async def chat(
@@ -169,7 +180,7 @@ class SessionRecall:
         _check_chat(message, context_turns)
         turns: list[SpokenTurn] = []
         if session_uuid is not None:
-            turns = (await self._read(session_uuid))[1]
+            turns = (await self.read(session_uuid))[1]
         recent = turns[len(turns) - min(context_turns, len(turns)) :]
         context = await asyncio.to_thread(restore, recent, CHAT_TOKENS)
         related = await self._related(message, session_uuid, origin) if with_related else ()
@@ -212,36 +223,23 @@ class SessionRecall:
         others = [entry for entry in entries if entry.session_uuid != (session_uuid or "-")]
         return tuple(others[:RELATED_COUNT])
 
-    async def _read(self, uuid: str) -> tuple[SessionFacts, list[SpokenTurn]]:
-        def work(connection: Connection) -> tuple[SessionFacts, list[SpokenTurn]]:
+    async def read(
+        self, uuid: str
+    ) -> tuple[SessionFacts, list[SpokenTurn], digest_rows.KeptDigest | None]:
+        """Return a session, its turns in order, and its digest, if there is one.
+
+        Raises:
+            NotFoundError: There is no such session.
+        """
+
+        def work(
+            connection: Connection,
+        ) -> tuple[SessionFacts, list[SpokenTurn], digest_rows.KeptDigest | None]:
             facts = _facts(connection, uuid)
-            return facts, session_rows.spoken_turns(connection, facts.id)
+            kept = digest_rows.get(connection, facts.id)
+            return facts, session_rows.spoken_turns(connection, facts.id), kept
 
         return await self._database.read(work)
-
-    async def _restored(
-        self, facts: SessionFacts, turns: list[SpokenTurn], budget: int
-    ) -> RestoredContext:
-        if facts.token_count * 2 < budget:
-            return await asyncio.to_thread(restore, turns, budget)
-        key = (facts.id, facts.entry_count)
-        kept = self._digests.get(key)
-        if kept is None:
-            kept = await asyncio.to_thread(lambda: digest(outline(turns)))
-            self._digests[key] = kept
-            if len(self._digests) > REMEMBERED_DIGESTS:
-                self._digests.popitem(last=False)
-        return await asyncio.to_thread(restore, turns, budget, kept)
-
-    async def _summary(
-        self, turns: list[SpokenTurn], summary_format: SummaryFormat, *, by_words: bool = False
-    ) -> Summary:
-        found: Outline = await asyncio.to_thread(outline, turns)
-        vectors = None
-        if not by_words and len(found.texts) <= MOST_EMBEDDED:
-            with contextlib.suppress(ProviderError):  # words alone will do
-                vectors = await self._embedding.vectors_of(found.texts)
-        return await asyncio.to_thread(summarise, found, summary_format, vectors)
 
 
 def _facts(connection: Connection, uuid: str) -> SessionFacts:

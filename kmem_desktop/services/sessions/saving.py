@@ -23,6 +23,8 @@ from kmem_desktop.domain.sessions.recall import PRIORITIES, SAVED_LENGTH
 from kmem_desktop.errors import NotFoundError
 from kmem_desktop.events import Change, ChangeFeed
 from kmem_desktop.services.sessions.exchanges import require_session
+from kmem_desktop.services.sessions.privacy import refuse_excluded
+from kmem_desktop.services.sessions.redacting import SecretFilter
 from kmem_desktop.services.validation import Problems
 from kmem_desktop.store import history
 from kmem_desktop.store import knowledge as knowledge_rows
@@ -66,15 +68,20 @@ class KnowledgeSaving:
 
         Raises:
             InvalidInputError: A field is out of its limits.
+                The session or its project is excluded.
             NotFoundError: There is no such session, or no such entry; nothing was saved.
         """
+        secrets = SecretFilter(origin.name)
+        content, tags = secrets.text(content), secrets.texts(tags)
         _check(content, tags, related_to)
         now = datetime.now(UTC)
 
         def work(connection: Connection) -> tuple[KnowledgeItem, bool]:
             scope = GLOBAL_SCOPE
             if session_uuid is not None:
-                scope = require_session(connection, session_uuid).scope
+                session = require_session(connection, session_uuid)
+                refuse_excluded(connection, scope=session.scope, session_ids=[session.uuid])
+                scope = session.scope
             item = KnowledgeItem(
                 id=0,
                 uuid=str(uuid.uuid4()),
@@ -105,6 +112,7 @@ class KnowledgeSaving:
                 Action.CREATED, Noun.KNOWLEDGE, stored.uuid, stored.id, stored.title
             )
             history.add(connection, record, origin, now)
+            secrets.note(connection, now)
             return stored, True
 
         item, is_new = await self._database.write(work)

@@ -31,6 +31,8 @@ _TITLES = {
     "agent-name": ("agentName", 2),
     "custom-title": ("customTitle", 3),
 }
+TITLE_RANK = "title_rank"
+"""In a session's metadata: how much its title counts, should another one be read later."""
 _TITLE_KEYS = ("title", "name", "summary", "aiTitle")
 _KEPT_KINDS = 40
 
@@ -102,6 +104,7 @@ def read(
     """
     seen = _Seen(fallback_id=contents.identifier(name) or "unnamed")
     known: ImportedSession | None = None
+    is_read_on = bookmark is not None and bookmark.offset_bytes > 0
     for line in json_lines(file, bookmark or Bookmark(), is_growing=is_growing):
         if isinstance(line, ImportProblem):
             yield line
@@ -112,8 +115,9 @@ def read(
             yield known
         yield from turns
     last = seen.session()
-    # Lines of other kinds alone are no conversation, but may carry its title.
-    if last != known and (known is not None or seen.session_id or seen.title):
+    # Lines of other kinds alone are no conversation, but may carry its title, or belong to one.
+    is_of_session = known is not None or seen.session_id or seen.title or is_read_on
+    if last != known and is_of_session:
         yield last
 
 
@@ -132,8 +136,10 @@ def _turns(line: Line, seen: _Seen) -> Iterator[ImportedTurn]:
 def _note_title(value: dict[str, Any], kind: str, seen: _Seen) -> None:
     key, rank = _TITLES[kind]
     found = next((t for k in (key, *_TITLE_KEYS) if (t := contents.title(value.get(k)))), "")
-    if found and rank > seen.title_rank:
+    # Of names for this very session the last one counts; summaries may be of earlier ones.
+    if found and (rank > seen.title_rank or rank == seen.title_rank > 0):
         seen.title, seen.title_rank = found, rank
+        seen.facts[TITLE_RANK] = rank
 
 
 def _note_facts(value: dict[str, Any], seen: _Seen) -> None:

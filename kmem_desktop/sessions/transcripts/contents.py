@@ -7,11 +7,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kmem_desktop.domain.sessions.conversations import METADATA_LENGTH, TURN_LENGTH
+from kmem_desktop.sessions.secrets import redact
 
 TOOL_CALL_LENGTH = 500
 TOOL_RESULT_LENGTH = 2_000
 TITLE_LENGTH = 200
 _ID_LENGTH = 200
+_SECRET, _LONG_SECRET, _LONG_SECRET_SIGN = 600, 4_096, "PRIVATE KEY"
+"""So far around a cut secrets are looked for; keys in blocks of lines are longer than others."""
 
 
 def checked_text(text: Any) -> str:
@@ -23,12 +26,38 @@ def checked_text(text: Any) -> str:
 
 
 def shortened(text: str, length: int) -> str:
-    """Return a text that is cut in the middle where it is too long, with a mark of how much."""
+    """Return a text that is cut in the middle where it is too long, with a mark of how much.
+
+    A secret that a cut would tear is taken out before: half of one is no longer recognised.
+    """
     if len(text) <= length:
         return text
     mark = f"\n[\u2026 {len(text) - length} characters cut \u2026]\n"
     kept = max(0, length - len(mark))
-    return text[: kept * 2 // 3] + mark + text[len(text) - kept // 3 :]
+    reach = _LONG_SECRET if _LONG_SECRET_SIGN in text else _SECRET
+    beginning = _without_torn(text, kept * 2 // 3, reach)[0]
+    return beginning + mark + _without_torn(text, len(text) - kept // 3, reach)[1]
+
+
+def _without_torn(text: str, place: int, reach: int) -> tuple[str, str]:
+    """Return what stands before and behind a place, without the secrets around it."""
+    start, end = _word_around(text, place)
+    start, end = max(0, start - reach), end + reach
+    zone = text[start:end]
+    found = redact(zone)
+    if not found.counts:
+        return text[:place], text[place:]
+    cut = min(place - start, len(found.text))
+    behind = found.text[cut:] + text[end:]
+    return text[:start] + found.text[:cut], behind[max(0, len(behind) - len(text) + place) :]
+
+
+def _word_around(text: str, place: int) -> tuple[int, int]:
+    """Return where the run of letters without a space begins and ends that holds a place."""
+    limit = max(0, place - _LONG_SECRET)
+    start = max(text.rfind(" ", limit, place), text.rfind("\n", limit, place), limit)
+    ends = (text.find(sign, place, place + _LONG_SECRET) for sign in " \n")
+    return start, min((end for end in ends if end >= 0), default=place + _LONG_SECRET)
 
 
 def identifier(value: Any) -> str:

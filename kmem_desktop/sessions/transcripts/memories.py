@@ -1,22 +1,24 @@
 """Memories of other programs as kmem's nouns: rows and documents in, knowledge and entities out.
 
-Where a program keeps a SQLite file, `store` opens it read-only (a copy with its -wal) and gives the
-rows as mappings by column; nothing here opens a file. What is needed of each:
+Where a program keeps a SQLite file, `store.foreign` reads its tables and gives the rows as mappings
+by column; nothing here opens a file. Which program a file belongs to is told by its tables and
+their columns (`PROGRAMS`); what is old or deleted there is left out:
 
-- ai-devkit `~/.ai-devkit/memory.db`: `SELECT * FROM knowledge` -> `ai_devkit_item`
-- mark42 `~/.claude/memory.db`: `SELECT * FROM entities WHERE is_latest = 1`, `SELECT o.*, e.name
-  FROM observations AS o JOIN entities AS e ON e.id = o.entity_id WHERE e.is_latest = 1` ->
-  `mark42_entities`; `SELECT a.name AS from_name, b.name AS to_name, r.relation_type FROM relations
-  AS r JOIN entities AS a ON a.id = r.from_entity_id JOIN entities AS b ON b.id = r.to_entity_id`
-  -> `mark42_relations`
-- mcp-memory-service: its JSON export -> `read_memory_service`; its `sqlite_vec.db`: `SELECT * FROM
-  memories WHERE deleted_at IS NULL` -> `memory_service_item`
-- basic-memory `~/basic-memory/**/*.md` -> `basic_memory_note`
+- ai-devkit `~/.ai-devkit/memory.db`: `knowledge` -> knowledge with its scope, tags and times
+- mark42 `~/.claude/memory.db`: `entities` that are the latest of their name, `observations` that
+  still hold, `relations` -> the same of ours
+- mcp-memory-service `sqlite_vec.db`: `memories` that were not deleted -> knowledge; what is too
+  short or too long for that becomes an entity with it as observation. `memory_graph` -> how one
+  piece of knowledge relates to another, but for likeness, which kmem finds itself. Its JSON export
+  likewise
+- basic-memory `~/basic-memory/**/*.md`: each note -> an entity with observations and relations
+
+Texts are cut here where they are too long: who wants secrets out takes them out before.
 """
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, BinaryIO
@@ -29,7 +31,7 @@ from kmem_desktop.domain.graph import (
     Entity,
     Relation,
 )
-from kmem_desktop.domain.importing import ImportProblem
+from kmem_desktop.domain.importing import ImportProblem, MemoryProgram
 from kmem_desktop.domain.knowledge import (
     CONTENT_LENGTH,
     GLOBAL_SCOPE,
@@ -39,6 +41,7 @@ from kmem_desktop.domain.knowledge import (
     Category,
     KnowledgeDraft,
 )
+from kmem_desktop.domain.sessions.conversations import EntryRelation
 from kmem_desktop.errors import FormatError
 from kmem_desktop.sessions.transcripts import contents
 from kmem_desktop.sessions.transcripts.json_stream import members
@@ -49,6 +52,8 @@ _CATEGORIES = {category.value: category for category in Category}
 _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _OBSERVATION = re.compile(r"^\s*[-*]\s+\[(?P<category>[^\]\[]{1,60})\]\s+(?P<text>\S.*)$")
 _RELATION = re.compile(r"^\s*[-*]\s+(?P<kind>[^\[\]]{0,100}?)\s*\[\[(?P<name>[^\]]{1,500})\]\]")
+NO_TAGS = ("imported",)
+"""What is imported without tags gets this one: knowledge has at least one."""
 _TASK_MARKS = frozenset({" ", "x", "X", "-"})
 
 
@@ -69,7 +74,106 @@ class ImportedKnowledge:
     updated_at: datetime | None = None
 
 
-Memory = ImportedKnowledge | Entity | Relation | ImportProblem
+@dataclass(frozen=True, slots=True)
+class KnowledgeLink:
+    """How one piece of imported knowledge relates to another.
+
+    Attributes:
+        from_id: The source id of the later one.
+        to_id: The source id of the earlier one.
+        relation: How.
+    """
+
+    from_id: str
+    to_id: str
+    relation: EntryRelation
+
+
+Memory = ImportedKnowledge | Entity | Relation | KnowledgeLink | ImportProblem
+Row = Mapping[str, Any]
+Tables = Mapping[str, Sequence[Row]]
+
+
+PROGRAMS: Mapping[MemoryProgram, Mapping[str, frozenset[str]]] = {
+    MemoryProgram.AI_DEVKIT: {
+        "knowledge": frozenset({"id", "title", "content", "tags", "scope", "normalized_title"}),
+    },
+    MemoryProgram.MARK42: {
+        "entities": frozenset({"id", "name", "entity_type"}),
+        "observations": frozenset({"entity_id", "content"}),
+        "relations": frozenset({"from_entity_id", "to_entity_id", "relation_type"}),
+    },
+    MemoryProgram.MEMORY_SERVICE: {
+        "memories": frozenset({"content_hash", "content", "tags", "memory_type"}),
+    },
+}
+"""The tables by which a program's SQLite file is known, each with columns that it has."""
+
+TABLES: Mapping[MemoryProgram, tuple[str, ...]] = {
+    MemoryProgram.AI_DEVKIT: ("knowledge",),
+    MemoryProgram.MARK42: ("entities", "observations", "relations"),
+    MemoryProgram.MEMORY_SERVICE: ("memories", "memory_graph"),
+}
+"""The tables that are read of each; the last need not be there."""
+
+_LINKS: Mapping[str, EntryRelation] = {
+    "contradicts": EntryRelation.CONTRADICTS,
+    "fixes": EntryRelation.REFERENCES,
+    "supports": EntryRelation.REFERENCES,
+    "follows": EntryRelation.BUILDS_ON,
+    "causes": EntryRelation.REFERENCES,
+}
+
+
+def program_of(tables: Mapping[str, Set[str]]) -> MemoryProgram | None:
+    """Return the program that a SQLite file belongs to, by its tables and their columns."""
+    for program, needed in PROGRAMS.items():
+        if all(columns <= tables.get(name, frozenset()) for name, columns in needed.items()):
+            return program
+    return None
+
+
+def is_basic_memory_note(text: str) -> bool:
+    """Return whether basic-memory wrote a markdown file: it gives notes a permalink or a type."""
+    facts = _front_matter(text)
+    return "permalink" in facts or {"title", "type"} <= facts.keys()
+
+
+def memories_of(program: MemoryProgram, tables: Tables) -> Iterator[Memory]:
+    """Yield what the tables of a program hold: what others refer to comes first."""
+    if program is MemoryProgram.MARK42:
+        yield from _mark42(tables)
+        return
+    read = ai_devkit_item if program is MemoryProgram.AI_DEVKIT else memory_service_item
+    for number, row in enumerate(tables[TABLES[program][0]], 1):
+        if row.get("deleted_at") is None:
+            yield read(row) or ImportProblem(number, "a memory without text", "")
+    for row in tables.get("memory_graph", ()):
+        relation = _LINKS.get(str(row.get("relationship_type")))
+        if relation is not None:
+            ends = contents.identifier(row.get("source_hash")), row.get("target_hash")
+            yield KnowledgeLink(ends[0], contents.identifier(ends[1]), relation)
+
+
+def _mark42(tables: Tables) -> Iterator[Memory]:
+    entities = [row for row in tables["entities"] if row.get("is_latest", 1) in (1, None)]
+    names = {row["id"]: row["name"] for row in entities}
+    observations = [
+        {"name": names[row["entity_id"]], "content": row["content"]}
+        for row in tables["observations"]
+        if row["entity_id"] in names and not row.get("valid_until")
+    ]
+    yield from mark42_entities(entities, observations)
+    all_names = {row["id"]: row["name"] for row in tables["entities"]}
+    ends = [
+        {
+            "from_name": all_names.get(row["from_entity_id"]),
+            "to_name": all_names.get(row["to_entity_id"]),
+            "relation_type": row["relation_type"],
+        }
+        for row in tables["relations"]
+    ]
+    yield from mark42_relations(ends)
 
 
 def ai_devkit_item(row: Mapping[str, Any]) -> ImportedKnowledge | None:
@@ -122,18 +226,25 @@ def mark42_relations(rows: Iterable[Mapping[str, Any]]) -> Iterator[Relation]:
             yield Relation(*ends, kind)
 
 
-def read_memory_service(file: BinaryIO) -> Iterator[Memory]:
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def read_memory_service(
+    file: BinaryIO, clean: Callable[[Any], Any] = _as_it_is
+) -> Iterator[Memory]:
     """Read an export of mcp-memory-service, memory by memory.
 
     Args:
         file: The JSON file, open for reading in binary.
+        clean: Takes out of a memory's JSON what is not to be kept, before anything is cut.
     """
     try:
         for number, found in enumerate(members(file, frozenset({"memories"})), 1):
             if isinstance(found, ImportProblem):
                 yield found
                 continue
-            key, value = found
+            key, value = found[0], clean(found[1])
             if key not in ("memories", ""):
                 continue
             item = memory_service_item(value) if isinstance(value, dict) else None
@@ -143,19 +254,21 @@ def read_memory_service(file: BinaryIO) -> Iterator[Memory]:
 
 
 def memory_service_item(row: Mapping[str, Any]) -> ImportedKnowledge | Entity | None:
-    """Return the item of a memory; one too short for knowledge is an entity's observation."""
+    """Return the item of a memory; one of no knowledge's length is an entity's observations."""
     content = contents.checked_text(row.get("content")).strip()
     if not content:
         return None
     kind = contents.title(row.get("memory_type")).lower()
-    if len(content) < CONTENT_LENGTH[0]:
-        return Entity(_name(content), kind or "memory", (content,))
     tags = row.get("tags")
-    words = tags.split(",") if isinstance(tags, str) else tags
+    words = _tags(tags.split(",") if isinstance(tags, str) else tags)
+    low, high = CONTENT_LENGTH
+    if not low <= len(content) <= high:
+        name = _title("", content) if len(content) > high else content
+        return as_entity(name, kind, content, () if words == NO_TAGS else words)
     draft = KnowledgeDraft(
         title=_title("", content),
-        content=contents.shortened(content, CONTENT_LENGTH[1]),
-        tags=_tags(words),
+        content=content,
+        tags=words,
         category=_CATEGORIES.get(kind, Category.REFERENCE),
         source="mcp-memory-service",
     )
@@ -165,6 +278,15 @@ def memory_service_item(row: Mapping[str, Any]) -> ImportedKnowledge | Entity | 
         contents.time(row.get("created_at")),
         contents.time(row.get("updated_at")),
     )
+
+
+def as_entity(name: str, kind: str, content: str, tags: Iterable[str] = ()) -> Entity:
+    """Return a text of any length, and its tags, as what is known of an entity."""
+    step = OBSERVATION_LENGTH
+    parts = [content[start : start + step] for start in range(0, len(content), step)]
+    words = ", ".join(tags)
+    parts += [f"Tags: {words}"] if words else []
+    return Entity(_name(name), _cut(kind, ENTITY_TYPE_LENGTH) or "memory", tuple(parts))
 
 
 def basic_memory_note(text: str, name: str) -> list[Entity | Relation]:
@@ -236,7 +358,7 @@ def _tags(values: Any) -> tuple[str, ...]:
         tag = _TAG.sub("-", str(value).strip().lower()).strip("-")[:TAG_LENGTH].strip("-")
         if tag:
             found[tag] = None
-    return tuple(found)[: TAG_COUNT[1]] or ("imported",)
+    return tuple(found)[: TAG_COUNT[1]] or NO_TAGS
 
 
 def _json_list(text: Any) -> Any:

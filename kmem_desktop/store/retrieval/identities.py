@@ -23,10 +23,10 @@ class Identity:
         id: Its integer id.
         uuid: Its UUID.
         noun: What it is.
-        title: What people call it: of a turn the beginning of its text.
+        title: What people call it: of a turn and of a directive the beginning of its text.
         scope: Its scope.
         tags: Its tags.
-        kind: The category, the entity's type, or question and answer for turns.
+        kind: The category, the entity's type, question and answer for turns, or the severity.
         confidence: Of knowledge; None for the rest.
         session_id: Of a turn; None for the rest.
         created_at: When it was stored.
@@ -49,15 +49,18 @@ class Identity:
 
 
 _SELECT = (
-    "SELECT d.id, coalesce(k.uuid, o.uuid, e.uuid, t.uuid), d.noun, d.title,"
+    "SELECT d.id, coalesce(k.uuid, o.uuid, e.uuid, t.uuid, r.uuid), d.noun,"
+    " CASE WHEN r.id IS NULL THEN d.title ELSE '' END,"
     f" substr(d.body, 1, {TITLE_LENGTH}), d.scope, coalesce(k.tags, '[]'),"
     " coalesce(k.category, e.entity_type,"
-    " CASE WHEN t.role = 'user' THEN 'question' WHEN t.role IS NOT NULL THEN 'answer' END),"
+    " CASE WHEN t.role = 'user' THEN 'question' WHEN t.role IS NOT NULL THEN 'answer' END,"
+    " r.severity),"
     " k.confidence, t.session_id, d.created_at, d.updated_at, coalesce(o.entity_id, d.id)"
     " FROM documents AS d LEFT JOIN knowledge AS k ON k.id = d.id"
     " LEFT JOIN observations AS o ON o.id = d.id"
     " LEFT JOIN entities AS e ON e.id = coalesce(o.entity_id, d.id)"
     " LEFT JOIN turns AS t ON t.id = d.id"
+    " LEFT JOIN directives AS r ON r.id = d.id"
 )
 
 
@@ -75,7 +78,8 @@ def of_uuids(connection: Connection, uuids: Iterable[str]) -> dict[str, Identity
         " SELECT id FROM knowledge WHERE uuid IN (SELECT uuid FROM wanted)"
         " UNION ALL SELECT id FROM entities WHERE uuid IN (SELECT uuid FROM wanted)"
         " UNION ALL SELECT id FROM observations WHERE uuid IN (SELECT uuid FROM wanted)"
-        " UNION ALL SELECT id FROM turns WHERE uuid IN (SELECT uuid FROM wanted))"
+        " UNION ALL SELECT id FROM turns WHERE uuid IN (SELECT uuid FROM wanted)"
+        " UNION ALL SELECT id FROM directives WHERE uuid IN (SELECT uuid FROM wanted))"
         f" {_SELECT} WHERE d.id IN (SELECT id FROM ids)"
     )
     chosen = json.dumps([uuid.lower() for uuid in uuids])

@@ -30,6 +30,12 @@ NEIGHBOURS = 2
 CONTEXT_LENGTH = 2_000
 """So many characters of each neighbour."""
 
+FACTS = (
+    "id, uuid, title, project, tags, status, client, created_at, last_active, entry_count,"
+    " token_count, summary, is_pinned, archived_at, metadata, source, is_renamed"
+)
+"""The columns that `facts_of` reads."""
+
 
 @dataclass(frozen=True, slots=True)
 class NewTurn:
@@ -71,7 +77,7 @@ def insert(
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
         (uuid, title, project, json.dumps(list(tags)), client, now.isoformat()),
     )
-    return SessionRow(connection.last_insert_rowid(), uuid, title, _scope(project), client, 0)
+    return SessionRow(connection.last_insert_rowid(), uuid, title, scope_of(project), client, 0)
 
 
 def find(connection: Connection, uuid: str) -> SessionRow | None:
@@ -82,23 +88,23 @@ def find(connection: Connection, uuid: str) -> SessionRow | None:
     ).fetchone()
     if row is None:
         return None
-    return SessionRow(row[0], row[1], row[2], _scope(row[3]), row[4], row[5])
+    return SessionRow(row[0], row[1], row[2], scope_of(row[3]), row[4], row[5])
 
 
 def append(
     connection: Connection, session: SessionRow, turns: Sequence[NewTurn], now: datetime
 ) -> list[int]:
     """Add turns to the end of a session; return their ids."""
-    earlier = _last_texts(connection, session.id)
+    earlier = last_texts(connection, session.id)
     texts = [text for _, text in earlier] + [turn.text for turn in turns]
     ids: list[int] = []
     for index, turn in enumerate(turns, start=len(earlier)):
-        ids.append(_insert_turn(connection, session, turn, len(ids), _context(texts, index), now))
+        ids.append(_insert_turn(connection, session, turn, len(ids), context_of(texts, index), now))
     for turn_id, _ in earlier:
-        documents.set_context(connection, turn_id, _context_around(connection, turn_id))
+        documents.set_context(connection, turn_id, context_around(connection, turn_id))
     connection.execute(
         "UPDATE sessions SET last_active = ?, entry_count = entry_count + ?,"
-        " token_count = token_count + ?, status = 'active' WHERE id = ?",
+        " token_count = token_count + ?, status = 'active', archived_at = NULL WHERE id = ?",
         (now.isoformat(), len(turns), sum(turn.token_count for turn in turns), session.id),
     )
     return ids
@@ -141,7 +147,8 @@ def _insert_turn(
     return turn_id
 
 
-def _last_texts(connection: Connection, session_id: int) -> list[tuple[int, str]]:
+def last_texts(connection: Connection, session_id: int) -> list[tuple[int, str]]:
+    """Return id and text of the last turns, whose context changes when turns follow."""
     rows = connection.execute(
         "SELECT t.id, d.body FROM turns AS t JOIN documents AS d USING (id)"
         " WHERE session_id = ? ORDER BY position DESC LIMIT ?",
@@ -150,7 +157,9 @@ def _last_texts(connection: Connection, session_id: int) -> list[tuple[int, str]
     return list(reversed([(row[0], row[1]) for row in rows]))
 
 
-def _context(texts: Sequence[str], index: int) -> str:
+def context_of(texts: Sequence[str], index: int) -> str:
+    """Return the context of one of these texts, which follow each other."""
+    """Return the text around one of the turns of a conversation."""
     around = [
         texts[i][:CONTEXT_LENGTH]
         for i in range(index - NEIGHBOURS, index + NEIGHBOURS + 1)
@@ -159,7 +168,8 @@ def _context(texts: Sequence[str], index: int) -> str:
     return "\n".join(around)
 
 
-def _context_around(connection: Connection, turn_id: int) -> str:
+def context_around(connection: Connection, turn_id: int) -> str:
+    """Return the context of a stored turn."""
     rows = connection.execute(
         "SELECT substr(d.body, 1, ?) FROM turns AS here JOIN turns AS t"
         " ON t.session_id = here.session_id AND t.id <> here.id"
@@ -215,7 +225,9 @@ def add_search(
     )
 
 
-def _scope(project: str) -> str:
+def scope_of(project: str) -> str:
+    """Return the scope of a session's turns."""
+    """Return the scope of what is said in a project's sessions."""
     return f"project:{project.casefold()}" if project else "global"
 
 
@@ -248,22 +260,29 @@ def list_facts(
     """
     column = SessionOrder(order).value
     query = (
-        "SELECT id, uuid, title, project, tags, status, client, created_at, last_active,"
-        " entry_count, token_count, summary FROM sessions"
+        f"SELECT {FACTS} FROM sessions"
         " WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR uuid = ?2)"
         f" ORDER BY {column} DESC, id DESC LIMIT ?3"
     )
-    return [_facts(row) for row in connection.execute(query, (state, uuid, limit))]
+    return [facts_of(row) for row in connection.execute(query, (state, uuid, limit))]
 
 
 def spoken_turns(connection: Connection, session_id: int) -> list[SpokenTurn]:
     """Return a session's turns in their order, as summaries read them."""
     query = (
-        "SELECT t.position, t.role, d.body, t.speaker, t.at, t.token_count FROM turns AS t"
-        " JOIN documents AS d USING (id) WHERE t.session_id = ? ORDER BY t.position"
+        "SELECT t.position, t.role, d.body, t.speaker, t.at, t.token_count, t.is_important"
+        " FROM turns AS t JOIN documents AS d USING (id) WHERE t.session_id = ? ORDER BY t.position"
     )
     return [
-        SpokenTurn(row[0], Role(row[1]), row[2], row[3], datetime.fromisoformat(row[4]), row[5])
+        SpokenTurn(
+            row[0],
+            Role(row[1]),
+            row[2],
+            row[3],
+            datetime.fromisoformat(row[4]),
+            row[5],
+            bool(row[6]),
+        )
         for row in connection.execute(query, (session_id,))
     ]
 
@@ -271,13 +290,15 @@ def spoken_turns(connection: Connection, session_id: int) -> list[SpokenTurn]:
 def set_summary(connection: Connection, session_id: int, summary: Summary) -> None:
     """Keep a session's summary."""
     connection.execute(
-        "UPDATE sessions SET summary = ?, status ="
-        " CASE status WHEN 'active' THEN 'summarized' ELSE status END WHERE id = ?",
-        (json.dumps(asdict(summary), ensure_ascii=False), session_id),
+        "UPDATE sessions SET summary = ?1, summarised_turns = ?2, status = CASE"
+        " WHEN status = 'active' AND entry_count = ?2 THEN 'summarized' ELSE status END"
+        " WHERE id = ?3",
+        (json.dumps(asdict(summary), ensure_ascii=False), summary.turn_count, session_id),
     )
 
 
-def _facts(row: tuple[Any, ...]) -> SessionFacts:
+def facts_of(row: tuple[Any, ...]) -> SessionFacts:
+    """Return what the columns `FACTS` of a session say."""
     return SessionFacts(
         id=row[0],
         uuid=row[1],
@@ -291,6 +312,11 @@ def _facts(row: tuple[Any, ...]) -> SessionFacts:
         entry_count=row[9],
         token_count=row[10],
         summary=_summary(row[11]),
+        is_pinned=bool(row[12]),
+        archived_at=datetime.fromisoformat(row[13]) if row[13] else None,
+        metadata=json.loads(row[14]) if row[14] else None,
+        source=row[15],
+        is_renamed=bool(row[16]),
     )
 
 
@@ -307,4 +333,5 @@ def _summary(text: str | None) -> Summary | None:
         ),
         turn_count=kept["turn_count"],
         dropped_count=kept.get("dropped_count", 0),
+        model=kept.get("model", ""),
     )

@@ -28,9 +28,17 @@ def m008_session_life(connection: Connection) -> None:
         ALTER TABLE sessions ADD COLUMN archived_at TEXT;
         -- So many turns were looked through for the inbox.
         ALTER TABLE sessions ADD COLUMN looked_through INTEGER NOT NULL DEFAULT 0;
+        -- So many turns its summary has read; NULL without a summary.
+        ALTER TABLE sessions ADD COLUMN summarised_turns INTEGER;
+        UPDATE sessions SET summarised_turns = json_extract(summary, '$.turn_count')
+            WHERE summary IS NOT NULL;
+        CREATE INDEX sessions_to_summarise ON sessions (last_active DESC)
+            WHERE entry_count > coalesce(summarised_turns, 20);
         CREATE UNIQUE INDEX sessions_by_source ON sessions (source, source_id)
             WHERE source_id <> '';
         CREATE INDEX sessions_by_last_active ON sessions (last_active DESC, id DESC);
+        CREATE INDEX sessions_unread ON sessions (last_active DESC, id DESC)
+            WHERE looked_through <> entry_count;
         CREATE INDEX sessions_by_import ON sessions (import_id) WHERE import_id IS NOT NULL;
 
         ALTER TABLE turns ADD COLUMN source_id TEXT NOT NULL DEFAULT '';
@@ -78,6 +86,13 @@ def m008_session_life(connection: Connection) -> None:
             deleted_at TEXT NOT NULL,
             deleted_by TEXT NOT NULL,
             packed BLOB NOT NULL
+        ) STRICT;
+
+        -- Hashes of source and source id: what was deleted does not come back by an import.
+        CREATE TABLE deleted_sources (source_hash TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+        -- Texts of removed sessions that still stand in the index: taking one out costs 2 ms.
+        CREATE TABLE documents_to_remove (
+            id INTEGER PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE
         ) STRICT;
 
         -- The later entry (knowledge or turn) to the earlier one; replaces knowledge_links.

@@ -1,0 +1,1 @@
+"""`kmem import`, and following the transcripts of programs."""
