@@ -6,10 +6,12 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
+from kmem_desktop.bootstrap import Services
 from kmem_desktop.domain.changes import HistoryEntry, Noun
 from kmem_desktop.domain.found import Explanation
 from kmem_desktop.domain.graph import EntityDetails
 from kmem_desktop.domain.knowledge import KnowledgeItem
+from kmem_desktop.domain.sessions.inbox import EntryLink
 from kmem_desktop.errors import KmemError, NotFoundError
 from kmem_desktop.events import Change
 from kmem_desktop.gui.context import Context, undo_of
@@ -18,16 +20,35 @@ from kmem_desktop.gui.detail.deeds import Deed
 from kmem_desktop.gui.detail.editing import Editing
 from kmem_desktop.gui.detail.entity_actions import EntityActions
 from kmem_desktop.gui.detail.entity_view import EntityView
+from kmem_desktop.gui.detail.found_directive_view import (
+    FoundDirective,
+    FoundDirectiveView,
+    read_directive,
+)
 from kmem_desktop.gui.detail.history_view import HistoryView
 from kmem_desktop.gui.detail.item_toolbar import ItemToolbar
 from kmem_desktop.gui.detail.knowledge_view import KnowledgeView
 from kmem_desktop.gui.detail.parts import PaneBar
+from kmem_desktop.gui.detail.turn_view import FoundTurn, TurnView, read_turn
 from kmem_desktop.gui.markdown import is_link
 from kmem_desktop.gui.theme import Type
 from kmem_desktop.gui.widgets.labels import Label
 from kmem_desktop.gui.wording import quoted
+from kmem_desktop.services.rules.explaining import severity_words
 
+_DEEDS = {
+    Noun.KNOWLEDGE: ("edit", "copy", "history", "forget", "keep_test"),
+    Noun.ENTITY: ("edit", "copy", "history", "forget", "keep_test"),
+    Noun.TURN: ("open", "copy", "keep_test"),
+    Noun.DIRECTIVE: ("open", "copy"),
+}
+"""What can be done here with an item; the rest is done on the page of its own."""
+_OPENS = {Noun.TURN: "Open the conversation", Noun.DIRECTIVE: "Open in Rules"}
 _KEPT = "Search and assistants no longer find it. History keeps it, so it can be had back."
+
+
+ItemView = KnowledgeView | EntityView | TurnView | FoundDirectiveView
+Item = KnowledgeItem | EntityDetails | FoundTurn | FoundDirective
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +86,16 @@ class DetailPane(QWidget):
         self.toolbar = ItemToolbar()
         self.knowledge_view = KnowledgeView()
         self.entity_view = EntityView()
+        self.turn_view = TurnView()
+        self.directive_view = FoundDirectiveView()
         self._entity_actions = EntityActions(context, self.entity_view)
         self.history_view = HistoryView()
         self.editing = Editing(context)
         self._empty = Label("", Type.BODY, "ink3")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._views = QStackedWidget()
-        self._views.addWidget(self.knowledge_view)
-        self._views.addWidget(self.entity_view)
+        for view in (self.knowledge_view, self.entity_view, self.turn_view, self.directive_view):
+            self._views.addWidget(view)
         self._item = self._build_item()
         self._modes = QStackedWidget(self)
         for mode in (self._empty, self._item, self.editing, self.history_view):
@@ -94,6 +117,7 @@ class DetailPane(QWidget):
         return page
 
     def _connect(self) -> None:
+        self.toolbar.open_wanted.connect(self.open_elsewhere)
         self.toolbar.edit_wanted.connect(self.edit)
         self.toolbar.copy_wanted.connect(self.copy)
         self.toolbar.history_wanted.connect(self.show_history)
@@ -101,8 +125,14 @@ class DetailPane(QWidget):
         self.toolbar.back_wanted.connect(self.closed)
         shell = self._context.shell
         self.knowledge_view.tag_wanted.connect(lambda tag: shell.search_for(f"tag:{tag} "))
+        self.knowledge_view.entry_wanted.connect(self._on_entry)
         self.entity_view.entity_wanted.connect(shell.open_entity_named)
-        for view in (self.knowledge_view, self.entity_view):
+        directive = self.directive_view
+        directive.directive_wanted.connect(lambda other: shell.open_item(Noun.DIRECTIVE, other))
+        directive.document_wanted.connect(lambda _rule_id: self.open_elsewhere())
+        directive.file_version_wanted.connect(lambda _rule_id: self.open_elsewhere())
+        directive.topic_wanted.connect(shell.search_for)
+        for view in (self.knowledge_view, self.entity_view, self.turn_view, directive):
             view.link_wanted.connect(self._on_link)
             view.why.other_expected.connect(self.other_expected)
             view.why.test_wanted.connect(self.test_wanted)
@@ -125,6 +155,10 @@ class DetailPane(QWidget):
     def has_item(self) -> bool:
         """Whether an item is shown that can be acted on."""
         return self._modes.currentWidget() is self._item
+
+    def offers(self, deed: str) -> bool:
+        """Return whether an item is shown with which this can be done here."""
+        return self.has_item and self.shown is not None and deed in _DEEDS[self.shown.noun]
 
     def show_item(self, noun: Noun, item_id: int, explanation: Explanation | None = None) -> None:
         """Show an item; a form with something to lose stays open instead."""
@@ -181,10 +215,15 @@ class DetailPane(QWidget):
         self._set_mode(self.editing)
         self.editing.focus_first()
 
+    def open_elsewhere(self) -> None:
+        """Open the item on the page of its own."""
+        if self.offers("open") and self.shown is not None:
+            self._context.shell.open_item(self.shown.noun, self.shown.id)
+
     def edit(self) -> None:
         """Open the form for the item that is shown."""
         item = self._current()
-        if item is None:
+        if not isinstance(item, KnowledgeItem | EntityDetails):
             return
         self.editing.edit(item)
         self._set_mode(self.editing)
@@ -206,7 +245,7 @@ class DetailPane(QWidget):
     def show_history(self) -> None:
         """Show what happened to the item."""
         item = self._current()
-        if item is None:
+        if not isinstance(item, KnowledgeItem | EntityDetails):
             return
         title = as_text(item)[0]
 
@@ -224,7 +263,7 @@ class DetailPane(QWidget):
     def forget(self) -> None:
         """Take the item out of the memory, and say how to have it back."""
         item = self._current()
-        if item is None:
+        if not isinstance(item, KnowledgeItem | EntityDetails):
             return
         services = self._context.services
         deed = (
@@ -240,16 +279,20 @@ class DetailPane(QWidget):
 
         self._context.tasks.run(deed, done)
 
-    def _item_view(self) -> KnowledgeView | EntityView:
-        is_knowledge = self.shown is not None and self.shown.noun is Noun.KNOWLEDGE
-        return self.knowledge_view if is_knowledge else self.entity_view
+    def _item_view(self) -> ItemView:
+        noun = self.shown.noun if self.shown is not None else Noun.KNOWLEDGE
+        views: dict[Noun, ItemView] = {
+            Noun.KNOWLEDGE: self.knowledge_view,
+            Noun.TURN: self.turn_view,
+            Noun.DIRECTIVE: self.directive_view,
+        }
+        return views.get(noun, self.entity_view)
 
-    def _current(self) -> KnowledgeItem | EntityDetails | None:
-        if self.shown is None:
+    def _current(self) -> Item | None:
+        view = self._item_view() if self.shown is not None else None
+        if view is None:
             return None
-        if self.shown.noun is Noun.KNOWLEDGE:
-            return self.knowledge_view.item
-        return self.entity_view.details
+        return view.details if isinstance(view, EntityView) else view.item
 
     def _load(self) -> None:
         shown = self.shown
@@ -257,31 +300,36 @@ class DetailPane(QWidget):
             self.show_nothing()
             self._set_mode(self._empty)
             return
-        services, tasks = self._context.services, self._context.tasks
-        if shown.noun is Noun.KNOWLEDGE:
-            tasks.run(
-                services.knowledge.get(shown.id),
-                self._show_knowledge,
-                failed=self._on_load_failed,
-                topic=self._topic,
-            )
+        read = read_item(self._context.services, shown.noun, shown.id)
+        self._context.tasks.run(
+            read, self._show_loaded, failed=self._on_load_failed, topic=self._topic
+        )
+
+    def _show_loaded(self, item: Item) -> None:
+        explanation = self.shown.explanation if self.shown else None
+        if isinstance(item, KnowledgeItem):
+            self._show_knowledge(item, explanation)
+        elif isinstance(item, EntityDetails):
+            self.entity_view.show_entity(item, explanation)
+        elif isinstance(item, FoundTurn):
+            self.turn_view.show_turn(item, explanation)
         else:
-            tasks.run(
-                services.graph.details(shown.id),
-                self._show_entity,
-                failed=self._on_load_failed,
-                topic=self._topic,
-            )
-
-    def _show_knowledge(self, item: KnowledgeItem) -> None:
-        self.knowledge_view.show_item(item, self.shown.explanation if self.shown else None)
-        self._views.setCurrentWidget(self.knowledge_view)
+            self.directive_view.show_found(item, explanation)
+        view = self._item_view()
+        noun = self.shown.noun if self.shown is not None else Noun.KNOWLEDGE
+        is_other = self._views.currentWidget() is not view
+        self._views.setCurrentWidget(view)
+        self.toolbar.offer(*_DEEDS[noun], opens=_OPENS.get(noun, "Open"))
         self._set_mode(self._item)
+        if is_other:
+            self.mode_changed.emit()
 
-    def _show_entity(self, details: EntityDetails) -> None:
-        self.entity_view.show_entity(details, self.shown.explanation if self.shown else None)
-        self._views.setCurrentWidget(self.entity_view)
-        self._set_mode(self._item)
+    def _show_knowledge(self, item: KnowledgeItem, explanation: Explanation | None) -> None:
+        self.knowledge_view.show_item(item, explanation)
+        links = self._context.services.entry_relations.relations_of([item.id])
+        self._context.tasks.run(
+            links, self.knowledge_view.show_links, topic=f"relations {id(self)}"
+        )
 
     def _on_load_failed(self, error: KmemError) -> bool:
         if isinstance(error, NotFoundError):
@@ -306,6 +354,12 @@ class DetailPane(QWidget):
         self.shown = Shown(noun, item_id, None)
         self._load()
 
+    def _on_entry(self, link: EntryLink) -> None:
+        if link.session_uuid:
+            self._context.shell.open_session(link.session_uuid, link.position)
+        else:
+            self._context.shell.open_item(Noun.KNOWLEDGE, link.other_id)
+
     def _on_link(self, address: str) -> None:
         if is_link(address):
             self._context.shell.ask(
@@ -315,10 +369,30 @@ class DetailPane(QWidget):
             )
 
 
-def as_text(item: KnowledgeItem | EntityDetails) -> tuple[str, str]:
+async def read_item(services: Services, noun: Noun, item_id: int) -> Item:
+    """Return an item of any noun.
+
+    Raises:
+        NotFoundError: It is no longer there.
+    """
+    if noun is Noun.KNOWLEDGE:
+        return await services.knowledge.get(item_id)
+    if noun is Noun.TURN:
+        return await read_turn(services, item_id)
+    if noun is Noun.DIRECTIVE:
+        return await read_directive(services, item_id)
+    return await services.graph.details(item_id)
+
+
+def as_text(item: Item) -> tuple[str, str]:
     """Return an item's title, and all of it as plain text."""
     if isinstance(item, KnowledgeItem):
         return item.title, f"{item.title}\n\n{item.content}"
+    if isinstance(item, FoundTurn):
+        return item.place.session_title, item.turn.text
+    if isinstance(item, FoundDirective):
+        directive = item.stored.directive
+        return directive.text, f"{severity_words(directive)} {directive.text}"
     entity = item.entity
     lines = [
         f"{entity.name} ({entity.entity_type})",

@@ -105,7 +105,7 @@ class FormFrame(QWidget):
             rest.append(f"{error.message} {error.hint}".strip())
         self._problem.setText(" ".join(rest))
         self._problem.setVisible(bool(rest))
-        self._duplicate_id = int(error.details.get("existingId", 0))
+        self._duplicate_id = int(error.details.get("entryId", 0))
         self._open_other.setVisible(self._duplicate_id != 0)
         self._focus_first_error()
 

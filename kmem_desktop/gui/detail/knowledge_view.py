@@ -1,11 +1,15 @@
 """One piece of knowledge: its text first, then the facts about it."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from kmem_desktop.domain.found import Explanation
 from kmem_desktop.domain.knowledge import KnowledgeItem
+from kmem_desktop.domain.sessions.inbox import EntryLink
 from kmem_desktop.gui.detail.parts import CutText, ScrolledColumn, WhyCard
+from kmem_desktop.gui.detail.relations_view import RelationsCard, doubts
 from kmem_desktop.gui.theme import Type
 from kmem_desktop.gui.widgets.controls import TagButton
 from kmem_desktop.gui.widgets.flow_layout import FlowLayout
@@ -19,30 +23,40 @@ class KnowledgeView(ScrolledColumn):
     Signals:
         tag_wanted: A tag was clicked.
         link_wanted: A link in the text was clicked.
+        entry_wanted: What it relates to is to be opened (an EntryLink).
     """
 
     tag_wanted = Signal(str)
     link_wanted = Signal(str)
+    entry_wanted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """Start without an item."""
         super().__init__("Knowledge", parent=parent)
         self.item: KnowledgeItem | None = None
         self._title = Label("", Type.TITLE, wrap=True).allow_selection()
+        self.doubt = Label("", Type.BODY_STRONG, "warn", wrap=True)
+        self.doubt.setContentsMargins(0, 0, 0, 8)
+        self.doubt.hide()
         self._text = CutText("Content")
         self._text.view.link_wanted.connect(self.link_wanted)
         self._facts = Label("", Type.META, "ink3", wrap=True)
         self._tags = QWidget()
         self._tag_flow = FlowLayout(self._tags)
+        self.relations = RelationsCard()
+        self.relations.entry_wanted.connect(self.entry_wanted)
         self.why = WhyCard()
         self.column.addWidget(self._title)
         self.column.addSpacing(8)
+        self.column.addWidget(self.doubt)
         self.column.addWidget(self._text)
         self.column.addSpacing(10)
         self.column.addWidget(self._facts)
         self.column.addSpacing(10)
         self.column.addWidget(self._tags)
         self.column.addSpacing(14)
+        self.column.addWidget(self.relations)
+        self.column.addSpacing(12)
         self.column.addWidget(self.why)
 
     def show_item(self, item: KnowledgeItem, explanation: Explanation | None) -> None:
@@ -59,7 +73,15 @@ class KnowledgeView(ScrolledColumn):
         )
         self.why.show_explanation(explanation)
         if not again:
+            self.show_links(())
             self.verticalScrollBar().setValue(0)
+
+    def show_links(self, links: Sequence[EntryLink]) -> None:
+        """Show how the item relates to others; above its text, why it may no longer hold."""
+        sentences = doubts(links)
+        self.doubt.setText("\n".join(sentences))
+        self.doubt.setVisible(bool(sentences))
+        self.relations.show_links(links)
 
     def _set_tags(self, tags: tuple[str, ...]) -> None:
         while item := self._tag_flow.takeAt(0):

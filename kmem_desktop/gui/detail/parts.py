@@ -97,14 +97,20 @@ class CutText(QWidget):
         column.addWidget(self.view)
         column.addWidget(self._all)
 
-    def set_markdown(self, text: str) -> None:
-        """Show the text, or its beginning where it is long."""
+    def set_markdown(self, text: str, around: int = 0) -> None:
+        """Show the text, or where it is long its beginning, or what stands around a place."""
         self._text = text
         cut = len(text) > SHOWN_CHARACTERS
         self._all.setVisible(cut)
         if cut:
             self._all.set_words(f"Show all {len(text):,} characters")
-        self.view.set_markdown(text[:SHOWN_CHARACTERS] + ("…" if cut else ""))
+        start = 0
+        if around > SHOWN_CHARACTERS // 2:  # from the line that begins a little before it
+            start = text.rfind("\n", 0, around - SHOWN_CHARACTERS // 8) + 1
+            start = max(start, around - SHOWN_CHARACTERS // 2)
+        shown = text[start : start + SHOWN_CHARACTERS]
+        after = "…" if start + len(shown) < len(text) else ""
+        self.view.set_markdown(f"{'…' if start else ''}{shown}{after}")
 
     def _on_show_all(self) -> None:
         self._all.hide()
@@ -151,6 +157,10 @@ class WhyCard(Card):
         self.body.addWidget(self._links)
         self.body.addWidget(self._numbers)
         self.hide()
+
+    def refuse_tests(self) -> None:
+        """Offer no test: what is shown is nothing that the tools' search finds."""
+        self._keep.hide()
 
     def show_explanation(self, explanation: Explanation | None) -> None:
         """Explain a hit; nothing without a question."""

@@ -1,21 +1,31 @@
-"""Import: what a memory file would bring, then what it brought, and undoing it."""
+"""Import: programs to follow, files and folders to bring in, and what was brought in so far."""
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
 
-from kmem_desktop.domain.importing import ImportReport
+from kmem_desktop.domain.changes import Noun
+from kmem_desktop.domain.sessions.importing import (
+    ImportRecord,
+    SessionImportReport,
+    TranscriptProgram,
+)
 from kmem_desktop.errors import KmemError
+from kmem_desktop.events import Change
 from kmem_desktop.gui.context import BY_WINDOW, Context
 from kmem_desktop.gui.detail.parts import ScrolledColumn
+from kmem_desktop.gui.importing import sentences
+from kmem_desktop.gui.importing.program_rows import ImportRow, ProgramRow, RowSection
+from kmem_desktop.gui.importing.report_view import ReportView
+from kmem_desktop.gui.importing.running_view import RunningView
+from kmem_desktop.gui.importing.sentences import Report
 from kmem_desktop.gui.pages.page import Page, PageHead
-from kmem_desktop.gui.theme import Type
 from kmem_desktop.gui.widgets.controls import Button, Look
-from kmem_desktop.gui.widgets.labels import Card, Label
 from kmem_desktop.gui.wording import counted
 
-SHOWN_PROBLEMS = 100
+LOOK_AGAIN_MS = 700
+FILE_KINDS = ["Conversations and memories (*.jsonl *.json *.zip *.db)", "All files (*)"]
 
 
 class ImportPage(Page):
@@ -25,202 +35,258 @@ class ImportPage(Page):
         """Lay out the page."""
         super().__init__(context, parent)
         self._path = ""
-        self.report: ImportReport | None = None
-        self.head = PageHead("Import", "The memory file of the reference memory server.")
-        self.go = Button("Import", key="↵", look=Look.PRIMARY)
+        self._is_running = False
+        self.report: Report | None = None
+        self.head = PageHead("Import", "Conversations and memories of other programs.")
+        self.choose_file = Button("Choose a file\u2026")
+        self.choose_file.clicked.connect(self._on_choose_file)
+        self.choose_folder = Button("Choose a folder\u2026")
+        self.choose_folder.clicked.connect(self._on_choose_folder)
+        self.go = Button("Import", key="\u21b5", look=Look.PRIMARY)
         self.go.setAutoDefault(True)
         self.go.clicked.connect(self._on_import)
         self.undo = Button("Undo the import")
         self.undo.clicked.connect(self._on_undo)
         self.cancel = Button("Cancel", key="Esc")
         self.cancel.clicked.connect(self.leave)
-        self.choose = Button("Choose another file…")
-        self.choose.clicked.connect(context.shell.choose_import)
-        self._title = Label("", Type.NAME, wrap=True)
-        self._words = Label("", Type.BODY, "ink2", wrap=True)
-        self._found = Card("Found")
-        self._problems = Card("Lines that were not understood")
+        self.view = ReportView()
+        self.running = RunningView()
+        self.programs = RowSection("Programs on this computer")
+        self.past = RowSection("Imported so far")
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.refresh)
         self._build()
-        self._show_waiting("")
+        self._rest()
 
     def _build(self) -> None:
-        area = ScrolledColumn("Import report", margins=(20, 18, 20, 24))
+        area = ScrolledColumn("Import", margins=(20, 18, 20, 24))
         area.column.setSpacing(14)
-        self._grid = QGridLayout()
-        self._grid.setHorizontalSpacing(24)
-        self._grid.setVerticalSpacing(6)
-        self._grid.setColumnStretch(3, 1)
-        self._found.body.addLayout(self._grid)
-        self._problem_grid = QGridLayout()
-        self._problem_grid.setHorizontalSpacing(16)
-        self._problem_grid.setVerticalSpacing(8)
-        self._problem_grid.setColumnStretch(1, 1)
-        self._problems.body.addLayout(self._problem_grid)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
-        for button in (self.go, self.undo, self.cancel, self.choose):
+        for button in (self.go, self.undo, self.cancel):
             buttons.addWidget(button)
         buttons.addStretch(1)
-        area.column.addWidget(self._title)
-        area.column.addWidget(self._words)
-        area.column.addWidget(self._found)
+        self.head.right.addWidget(self.choose_file)
+        self.head.right.addWidget(self.choose_folder)
+        area.column.addWidget(self.view)
+        area.column.addWidget(self.running)
         area.column.addLayout(buttons)
-        area.column.addWidget(self._problems)
+        area.column.addWidget(self.view.problems)
+        area.column.addWidget(self.programs)
+        area.column.addWidget(self.past)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.head)
         column.addWidget(area, 1)
 
-    def start(self, path: str) -> None:
-        """Look what importing this file would do."""
-        self._path = path
-        self._show_waiting("Reading the file; nothing is written yet.")
+    def activate(self) -> None:
+        self.refresh()
+
+    def take_change(self, change: Change) -> None:
+        is_of_interest = change.noun in (Noun.SESSION, Noun.TURN, Noun.ENTITY, Noun.KNOWLEDGE)
+        is_free = self.isVisible() and not self._is_running and not self._timer.isActive()
+        if is_of_interest and is_free:
+            self._timer.start(LOOK_AGAIN_MS)
+
+    def refresh(self) -> None:
+        """Look again which programs are there, and what was imported."""
+        services = self.context.services
         self.context.tasks.run(
-            self.context.services.importing.import_reference_memory(Path(path), dry_run=True),
-            self._show_report,
+            services.transcripts.programs(), self._show_programs, topic="programs"
+        )
+        self.context.tasks.run(services.imports.list_imports(), self._show_past, topic="imports")
+
+    def start(self, path: str) -> None:
+        """Look what importing this file or folder would do."""
+        if self._is_running:
+            return
+        self._path = path
+        name = Path(path).name or path
+        self._begin(name, "Reading; nothing is written yet.")
+        cancel = self.running.begin("Reading\u2026")
+        self.context.tasks.run(
+            self.context.services.imports.run(
+                Path(path), BY_WINDOW, dry_run=True, tell=self.running.tell, cancel=cancel
+            ),
+            self._on_looked,
             failed=self._on_failed,
-            topic="import",
         )
 
     def go_back(self) -> bool:
-        self.leave()
-        return True
+        if self._is_running:
+            self.running.stop()
+            return True
+        has_report = bool(self.title())
+        self._rest()
+        return has_report
 
     def leave(self) -> None:
-        """Go to what was, or was not, brought in."""
-        self.context.tasks.drop("import")
-        self.context.shell.show_page("graph")
+        """Go to what was brought in, or back to the choice."""
+        report = self.report
+        self._rest()
+        if report is not None and not report.dry_run and report.batch:
+            is_of_sessions = isinstance(report, SessionImportReport)
+            self.context.shell.show_page("sessions" if is_of_sessions else "graph")
 
     def title(self) -> str:
         """Return what the page says first."""
-        return self._title.text()
+        return self.view.title.text()
 
-    def _show_waiting(self, words: str) -> None:
+    def _rest(self) -> None:
+        """Show no report: there is a choice to be made."""
         self.report = None
-        self._title.setText(Path(self._path).name or "No file chosen")
-        self._words.setText(words)
-        for widget in (self._found, self._problems, self.go, self.undo):
-            widget.hide()
-        self.cancel.set_words("Cancel", "Esc")
+        self._show_choice(on=True)
+        self.view.say("", "")
+        self.view.hide()
+        self.running.end()
+        self._is_running = False
+        for button in (self.go, self.undo, self.cancel):
+            button.hide()
 
-    def _show_report(self, report: ImportReport) -> None:
+    def _begin(self, title: str, words: str) -> None:
+        self._is_running = True
+        self.report = None
+        self.view.say(title, words)
+        self.view.show()
+        for button in (self.go, self.undo, self.cancel):
+            button.hide()
+        self._show_choice(on=False)
+
+    def _show_choice(self, *, on: bool) -> None:
+        """Show what can be chosen, or only what was chosen."""
+        self.choose_file.setEnabled(on)
+        self.choose_folder.setEnabled(on)
+        self.programs.setVisible(on and self.programs.has_rows())
+        self.past.setVisible(on and self.past.has_rows())
+
+    def _on_looked(self, report: Report) -> None:
+        if isinstance(report, SessionImportReport) and report.was_cancelled:
+            self._rest()
+            return
+        self._show_report(report)
+
+    def _show_report(self, report: Report) -> None:
+        self._is_running = False
         self.report = report
-        new = report.entities_new + report.observations_new + report.relations_new
-        self._title.setText(_headline(report, new))
-        self._words.setText(_explanation(report, new))
-        _fill(self._grid, _numbers(report))
-        self._found.show()
-        self._show_problems(report)
-        self.go.setVisible(report.dry_run and new > 0)
+        self.running.end()
+        self.choose_file.setEnabled(True)
+        self.choose_folder.setEnabled(True)
+        self.view.show_report(report)
+        self.view.show()
+        would_bring = report.dry_run and sentences.new_count(report) > 0
+        self.go.setVisible(would_bring)
         self.undo.setVisible(bool(report.batch))
-        self.cancel.set_words("Cancel" if report.dry_run and new else "Done", "Esc")
-        (self.go if report.dry_run and new else self.cancel).setFocus()
-
-    def _show_problems(self, report: ImportReport) -> None:
-        lines = [
-            (f"{problem.line:,}", problem.message, problem.text)
-            for problem in report.problems[:SHOWN_PROBLEMS]
-        ]
-        _clear(self._problem_grid)
-        for row, (number, message, text) in enumerate(lines):
-            line = Label(f"line {number}", Type.META, "ink3")
-            self._problem_grid.addWidget(line, row, 0, Qt.AlignmentFlag.AlignTop)
-            cell = QVBoxLayout()
-            cell.setSpacing(1)
-            cell.addWidget(Label(message, Type.META, "bad", wrap=True))
-            cell.addWidget(Label(text[:120], Type.CODE, "ink2", wrap=True))
-            holder = QWidget()
-            holder.setLayout(cell)
-            cell.setContentsMargins(0, 0, 0, 0)
-            self._problem_grid.addWidget(holder, row, 1)
-        self._problems.setVisible(bool(lines))
+        self.cancel.set_words("Cancel" if would_bring else "Done", "Esc")
+        self.cancel.show()
+        (self.go if would_bring else self.cancel).setFocus()
 
     def _on_import(self) -> None:
-        self.go.setEnabled(False)
-
-        def done(report: ImportReport) -> None:
-            self.go.setEnabled(True)
-            self._show_report(report)
-
-        def failed(error: KmemError) -> bool:
-            self.go.setEnabled(True)
-            return self._on_failed(error)
-
+        self._begin(Path(self._path).name or self._path, "It can be stopped, and undone later.")
+        cancel = self.running.begin("Importing\u2026")
         self.context.tasks.run(
-            self.context.services.importing.import_reference_memory(
-                Path(self._path), dry_run=False
+            self.context.services.imports.run(
+                Path(self._path), BY_WINDOW, tell=self.running.tell, cancel=cancel
             ),
-            done,
-            failed=failed,
+            self._on_done,
+            failed=self._on_failed,
         )
 
-    def _on_undo(self) -> None:
-        if self.report is None:
+    def _on_done(self, report: Report) -> None:
+        self._show_report(report)
+        self.refresh()
+
+    def follow(self, program: TranscriptProgram, on: bool) -> None:  # noqa: FBT001 - a switch
+        """Keep a program's transcripts here from now on, those that are there too; or no longer."""
+        if self._is_running:
             return
-        self.undo.setEnabled(False)
+        transcripts = self.context.services.transcripts
+        if not on:
+            self.context.tasks.run(
+                transcripts.follow(program.key, BY_WINDOW, on=False), lambda _report: self.refresh()
+            )
+            return
+        self._begin(program.name, "Its conversations are brought in, and kept as it writes.")
+        cancel = self.running.begin("Importing\u2026")
+        self.context.tasks.run(
+            transcripts.follow(program.key, BY_WINDOW, tell=self.running.tell, cancel=cancel),
+            self._on_followed,
+            failed=self._on_failed,
+        )
+
+    def _on_followed(self, report: SessionImportReport | None) -> None:
+        if report is not None:
+            self._show_report(report)
+        self.refresh()
+
+    def _on_undo(self) -> None:
+        if self.report is not None:
+            self._undo(self.report.batch)
+
+    def _ask_undo(self, record: ImportRecord) -> None:
+        name = sentences.import_name(record)
+        more = " It is no longer followed then." if record.is_following else ""
+        self.context.shell.ask(
+            f"Undo the import of {name}? What others added since stays.{more}",
+            "Undo",
+            lambda: self._undo(record.uuid),
+        )
+
+    def _undo(self, batch: str) -> None:
+        self._begin("Undoing the import", "What others added since stays.")
+        self.running.begin("Undoing\u2026", can_stop=False)
 
         def done(count: int) -> None:
-            self.undo.setEnabled(True)
-            self.undo.hide()
-            self._title.setText("The import was taken back")
-            self._words.setText(f"{counted(count, 'change')} undone; the file is as it was.")
+            self._rest()
+            words = f"{counted(count, 'turn or change', 'turns and changes')} undone."
+            self.view.say("The import was taken back", words)
+            self.view.show()
+            self.refresh()
 
         self.context.tasks.run(
-            self.context.services.history.undo_batch(self.report.batch, BY_WINDOW), done
+            self.context.services.imports.undo(batch, BY_WINDOW, tell=self.running.tell_removed),
+            done,
+            failed=self._on_failed,
         )
 
     def _on_failed(self, error: KmemError) -> bool:
-        self._show_waiting(f"{error.message} {error.hint}".strip())
+        title = self.title()
+        self._rest()
+        self.view.say(title, f"{error.message} {error.hint}".strip())
+        self.view.show()
         return True
 
-
-def _headline(report: ImportReport, new: int) -> str:
-    name = Path(report.path).name
-    if report.dry_run:
-        return (
-            f"{name} would bring {counted(new, 'new thing')}" if new else f"{name} has nothing new"
+    def _show_programs(self, programs: list[TranscriptProgram]) -> None:
+        self.programs.show_rows(
+            programs, lambda: [ProgramRow(program, self.follow) for program in programs]
         )
-    return f"{counted(new, 'thing')} brought in from {name}"
+        self._show_choice_again()
 
+    def _show_past(self, records: list[ImportRecord]) -> None:
+        self.past.show_rows(
+            [(r.uuid, r.turn_count, r.undone_at, r.finished_at) for r in records],
+            lambda: [ImportRow(record, self._ask_undo) for record in records],
+        )
+        self._show_choice_again()
 
-def _explanation(report: ImportReport, new: int) -> str:
-    if report.dry_run:
-        words = "Nothing is written yet. " if new else ""
-        words += "What is known already stays as it is; importing twice changes nothing."
-    else:
-        words = "They can be searched now, and the import can be undone as a whole."
-    if report.dangling_relations:
-        count = counted(report.dangling_relations, "relation names", "relations name")
-        words += f" {count} an entity that is not there; kept all the same."
-    if report.problems:
-        count = counted(len(report.problems), "line")
-        words += f" {count} could not be understood"
-        words += "." if report.dry_run else f"; kept in {report.kept_lines_path}."
-    return words
+    def _show_choice_again(self) -> None:
+        if self.report is None and not self._is_running:
+            self._show_choice(on=True)
 
+    def _on_choose_file(self) -> None:
+        dialog = QFileDialog(self, "Choose a file of conversations or memories")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilters(FILE_KINDS)
+        self._open(dialog)
 
-def _numbers(report: ImportReport) -> list[tuple[str, str, str]]:
-    return [
-        ("Entities", f"{report.entities_new:,} new", f"{report.entities_known:,} known"),
-        ("Observations", f"{report.observations_new:,} new", ""),
-        ("Relations", f"{report.relations_new:,} new", f"{report.relations_known:,} known"),
-        ("Broken lines", f"{len(report.problems):,}", ""),
-    ]
+    def _on_choose_folder(self) -> None:
+        dialog = QFileDialog(self, "Choose a folder of conversations or memories")
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        self._open(dialog)
 
-
-def _clear(grid: QGridLayout) -> None:
-    while item := grid.takeAt(0):
-        if (widget := item.widget()) is not None:
-            widget.hide()
-            widget.deleteLater()
-
-
-def _fill(grid: QGridLayout, rows: list[tuple[str, str, str]]) -> None:
-    _clear(grid)
-    for line, cells in enumerate(rows):
-        for column, text in enumerate(cells):
-            label = Label(text, Type.BODY, "ink3" if column in (0, 2) else "ink")
-            if column:
-                label.setAlignment(Qt.AlignmentFlag.AlignRight)
-            grid.addWidget(label, line, column)
+    def _open(self, dialog: QFileDialog) -> None:
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.start)
+        # Not exec(): a nested loop inside a task would end the program's own loop.
+        dialog.open()

@@ -1,0 +1,1 @@
+"""Importing in the window: what was found, how far it is, which programs are followed."""

@@ -1,0 +1,1 @@
+"""The inbox: what was taken from conversations, and the decisions about it."""
