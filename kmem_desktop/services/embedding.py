@@ -29,6 +29,7 @@ from kmem_desktop.providers.model import PROBE, Model, vectors_of
 from kmem_desktop.search.meaning import Meaning as Meaning
 from kmem_desktop.search.meaning import VectorIndex
 from kmem_desktop.services import vector_work
+from kmem_desktop.services.background import BackgroundTask
 from kmem_desktop.services.vector_work import VectorWork
 from kmem_desktop.store import vectors as vector_rows
 from kmem_desktop.store.connection import Connection
@@ -93,8 +94,7 @@ class EmbeddingService:
             1, thread_name_prefix="kmem-embedding", initializer=step_back
         )
         self._questions = ThreadPoolExecutor(1, thread_name_prefix="kmem-question")
-        self._task: asyncio.Task[None] | None = None
-        self._forget: Callable[[], None] | None = None
+        self._work = BackgroundTask()
         self.progress = Progress(0, 0)
         self.failure = ""
 
@@ -119,17 +119,11 @@ class EmbeddingService:
         """Begin to work in the background."""
         if self._choice.goal(None, patience_s=0) is None:
             self._say_unavailable("The embedding model is not available")
-        self._forget = self._feed.subscribe(self._on_change)
-        self._task = asyncio.ensure_future(self._run())
+        self._work.begin(self._run(), forget=self._feed.subscribe(self._on_change))
 
     async def stop(self) -> None:
         """End the background work; what is not done is done after the next start."""
-        if self._task is not None and self._forget is not None:
-            self._forget()
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-            self._task = None
+        await self._work.end()
         loop = asyncio.get_running_loop()
         for pool in (self._batches, self._questions):
             shut_down = functools.partial(pool.shutdown, cancel_futures=True)
@@ -174,7 +168,7 @@ class EmbeddingService:
 
     async def settled(self) -> None:
         """Wait until every text that is there now has its vector, or the work has failed."""
-        if self._task is not None:
+        if self._work.is_running:
             await self._is_calm.wait()
 
     async def meaning_of(self, question: str, *, wait: bool = True) -> Meaning | None:
@@ -185,7 +179,7 @@ class EmbeddingService:
             wait: Wait for the model to load, and a moment for texts that were just stored; else
                 return None until it is there.
         """
-        if not self.is_available or self._task is None:
+        if not self.is_available or not self._work.is_running:
             return None
         if self._serving is None or not self._serving.model.is_loaded():
             if not wait:

@@ -1,6 +1,6 @@
 """From a query to ranked hits on one snapshot: parse, look up, rank, and say why."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from kmem_desktop.domain.changes import Noun
@@ -24,6 +24,7 @@ CLOSE_COUNT = 150
 """At most so many candidates come from meaning alone."""
 MOST_CANDIDATES = 20_000
 MOST_MATCHES = 1_000
+ENOUGH_MATCHES = 500
 MOST_SCORED = 30_000
 """How many texts may have a word that still tells something."""
 LEAST_COSINE = 0.35
@@ -116,7 +117,7 @@ def ranked(
         )
     bm25 = {row.id: row.bm25 for row in lexical}
     nouns = {row.id: row.noun for row in lexical} | close
-    hits = _scored(connection, nouns, bm25, meaning, asked)
+    hits = _scored(connection, nouns, bm25, meaning, asked, breadth)
     return hits, max(total, len(hits))
 
 
@@ -127,6 +128,8 @@ def folded(
     meaning: Meaning | None,
     asked: AskedFor,
     wanted: int,
+    *,
+    least_cosine: float | None = None,
 ) -> tuple[dict[int, Hit], int]:
     """Return what a query finds, best first, each entity once however much of it matches.
 
@@ -136,7 +139,7 @@ def folded(
     """
     limit = wanted
     while True:
-        breadth = Breadth(limit, min(limit, CLOSE_COUNT))
+        breadth = Breadth(limit, min(limit, CLOSE_COUNT), least_cosine=least_cosine)
         hits, total = ranked(connection, parsed, filters, meaning, asked, breadth)
         best = folded_hits(connection, hits)
         if len(best) >= wanted or len(hits) < limit or limit >= MOST_CANDIDATES:
@@ -155,6 +158,28 @@ def folded_hits(connection: Connection, hits: Sequence[Hit]) -> dict[int, Hit]:
     return best
 
 
+def passages(hits: Mapping[int, Hit], kept: Collection[int] = ()) -> dict[int, Hit]:
+    """Return hits without the turns that stand beside a better one of the same conversation.
+
+    A turn is found by the words around it too, so that one mention brings in five turns.
+
+    Args:
+        hits: Under the id that is shown, best first.
+        kept: Turns that stay wherever they stand.
+    """
+    taken: set[tuple[str, int]] = set()
+    shown: dict[int, Hit] = {}
+    for shown_id, hit in hits.items():
+        if hit.turn is not None:
+            here, around = hit.turn.position, session_rows.NEIGHBOURS
+            if (hit.turn.session_uuid, here) in taken and shown_id not in kept:
+                continue
+            near = range(here - around, here + around + 1)
+            taken.update((hit.turn.session_uuid, position) for position in near)
+        shown[shown_id] = hit
+    return shown
+
+
 def readable(connection: Connection, text: str, *, typing: bool = False) -> ParsedQuery:
     """Return a query as it is looked up."""
     return reading(connection, text, typing=typing).parsed
@@ -164,8 +189,9 @@ def reading(connection: Connection, text: str, *, typing: bool = False) -> Readi
     """Read a query so that looking it up costs the same in a large memory as in a small one.
 
     Texts with its rarest words are looked up, until about `MOST_MATCHES` match; the other words
-    count for their score. A word that stands in more than `MOST_SCORED` texts tells nothing (bm25
-    weighs it near zero) and is passed over, unless all do.
+    count for their score, and so does one that is still being typed where the finished ones find
+    `ENOUGH_MATCHES`. A word that stands in more than `MOST_SCORED` texts tells nothing (bm25 weighs
+    it near zero) and is passed over, unless all do.
     """
     parsed = parse(text, typing=typing)
     words = tuple(dict.fromkeys((*parsed.words, *parsed.parts)))
@@ -177,15 +203,18 @@ def reading(connection: Connection, text: str, *, typing: bool = False) -> Readi
     total = 0
     for word in sorted(words, key=lambda word: counts[word]):
         total += counts[word]
-        if total <= MOST_MATCHES or not rarest:
+        if total <= MOST_MATCHES or total == counts[word]:  # a word that nothing has finds nothing
             rarest.add(word)
-    if len(rarest) == len(words):
+    finished = sum(counts[word] for word in rarest if word != parsed.begun)
+    is_enough = bool(parsed.begun) and finished >= ENOUGH_MATCHES
+    if len(rarest) == len(words) and not is_enough:
         return Reading(parsed, words, every, every)
     telling = frozenset(rarest | {word for word in words if counts[word] <= MOST_SCORED})
     scored = parse(text, typing=typing, without=every - telling)
-    if len(rarest) < len(telling):
-        looked_up = parse(text, typing=typing, without=every - rarest)
-        scored = replace(scored, narrowed=f"({looked_up.match}) AND ({scored.match})")
+    if is_enough or len(rarest) < len(telling):
+        looked_up = parse(text, typing=typing and not is_enough, without=every - rarest)
+        if looked_up.match != scored.match:
+            scored = replace(scored, narrowed=f"({looked_up.match}) AND ({scored.match})")
     return Reading(scored, words, frozenset(rarest), telling)
 
 
@@ -233,8 +262,10 @@ def closeness(
     return meaning.cosines(list(nouns), neighbours)
 
 
-def least_cosine(noun: Noun) -> float:
+def least_cosine(noun: Noun, breadth: Breadth) -> float:
     """Return how close a text without a word in common must be to be found."""
+    if breadth.least_cosine is not None:
+        return breadth.least_cosine
     return _LEAST_COSINES.get(noun, LEAST_COSINE)
 
 
@@ -244,6 +275,7 @@ def _scored(
     bm25: Mapping[int, float],
     meaning: Meaning | None,
     asked: AskedFor,
+    breadth: Breadth,
 ) -> list[Hit]:
     turn_ids = [document_id for document_id, noun in nouns.items() if noun is Noun.TURN]
     turns = session_rows.get_turns(connection, turn_ids) if turn_ids else {}
@@ -254,9 +286,11 @@ def _scored(
     for document_id, noun in nouns.items():
         words = bm25.get(document_id, 0.0)
         cosine = cosines.get(document_id)
-        if not words and (cosine is None or cosine < least_cosine(noun)):
+        if not words and (cosine is None or cosine < least_cosine(noun, breadth)):
             continue
         turn = turns.get(document_id)
+        if turn is None and noun is Noun.TURN:  # removed: its text is about to leave the index
+            continue
         added = fusion.turn_priors(asked, turn) if turn else ()
         share = words / best_bm25 if best_bm25 > 0 else 0.0
         relevances[document_id] = fusion.relevance(

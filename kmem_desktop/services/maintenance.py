@@ -6,7 +6,6 @@ and the file is written anew; everything that can be undone before can be undone
 """
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 
 from kmem_desktop.domain.space import Space, SpaceGivenBack
 from kmem_desktop.errors import DamagedStoreError, KmemError, StoreBusyError
+from kmem_desktop.services.background import BackgroundTask
 from kmem_desktop.services.embedding import EmbeddingService
 from kmem_desktop.store import documents, fulltext, history_packs, space
 from kmem_desktop.store.connection import Connection
@@ -57,18 +57,15 @@ class MaintenanceService:
         self._database = database
         self._embedding = embedding
         self._is_running = False
-        self._watch: asyncio.Task[None] | None = None
+        self._watch = BackgroundTask()
 
     def start(self) -> None:
         """Begin to look now and then whether space is to be given back."""
-        self._watch = asyncio.ensure_future(self._look_now_and_then())
+        self._watch.begin(self._look_now_and_then())
 
     async def stop(self) -> None:
         """End that; work that has begun is finished or interrupted when the database closes."""
-        if self._watch is not None:
-            self._watch.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._watch
+        await self._watch.end()
 
     async def check(self) -> Health:
         """Read everything once: the file's structure, the index, and each text's own hash."""

@@ -27,6 +27,7 @@ from kmem_desktop.errors import KmemError
 from kmem_desktop.events import ChangeFeed
 from kmem_desktop.platforms.transcript_folders import TranscriptFolders
 from kmem_desktop.platforms.watching import changed_files
+from kmem_desktop.services.background import BackgroundTask
 from kmem_desktop.services.importing.detecting import (
     Detected,
     is_transcript,
@@ -71,7 +72,7 @@ class Following:
         self._settings = settings
         self._folders = folders
         self._one_at_a_time = one_at_a_time
-        self._task: asyncio.Task[None] | None = None
+        self._work = BackgroundTask()
         self._news = asyncio.Event()
         self._is_watching = asyncio.Event()
 
@@ -132,7 +133,7 @@ class Following:
 
     def start(self) -> None:
         """Begin to follow what a person wants to be followed."""
-        self._task = asyncio.ensure_future(self._watch())
+        self._work.begin(self._watch())
 
     async def watched(self) -> None:
         """Wait until everything that is followed was read and is watched."""
@@ -140,11 +141,7 @@ class Following:
 
     async def stop(self) -> None:
         """End the watch; what is being stored is stored to its end."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-            self._task = None
+        await self._work.end()
 
     async def _watch(self) -> None:
         while True:

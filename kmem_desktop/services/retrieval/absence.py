@@ -211,7 +211,12 @@ def _findings(
     connection: Connection, prepared: Prepared, actual: Ranking, target: Target
 ) -> _Findings:
     words, close = prepared.breadth.words, prepared.breadth.close
-    breadth = Breadth(max(words, WIDE_WORDS), max(close, WIDE_CLOSE), target.documents)
+    breadth = replace(
+        prepared.breadth,
+        words=max(words, WIDE_WORDS),
+        close=max(close, WIDE_CLOSE),
+        expected=target.documents,
+    )
     wide = prepared.rank(connection, breadth)
     hit = _hit_of(actual, target) or _hit_of(wide, target)
     document_id = hit.id if hit else target.identity.id
@@ -422,7 +427,7 @@ def _unfound_reasons(prepared: Prepared, findings: _Findings, failure: str) -> l
         words = f"{_no_vector(findings)}, so its meaning could not be compared."
         reasons.append(Reason(Cause.NO_VECTOR, words))
     else:
-        least = found.least_cosine(findings.target.identity.noun)
+        least = found.least_cosine(findings.target.identity.noun, prepared.breadth)
         cosine = max(0.0, findings.cosine)
         words = f"its meaning is too far ({cosine:.2f}; at least {least:.2f} is needed)."
         words = f"{also}{words}" if also else f"{words[0].upper()}{words[1:]}"

@@ -41,12 +41,15 @@ class Breadth:
         close: At most so many by meaning alone.
         expected: Documents that are compared too, where they pass.
         lifted: Filters, by their names, that do not count: to tell what they keep out.
+        least_cosine: How close a text without a word in common must be; None for what suits its
+            noun.
     """
 
     words: int
     close: int
     expected: tuple[int, ...] = ()
     lifted: tuple[str, ...] = ()
+    least_cosine: float | None = None
 
     def applied_to(self, filters: fulltext.Filters) -> fulltext.Filters:
         """Return the filters without those that are lifted."""
@@ -82,6 +85,7 @@ class Ranking:
         scores: Their scores, under the same ids.
         total: How many match in all.
         best_relevance: The relevance of the best; 1 where there is none.
+        is_cut: Whether more was found than the window shows.
     """
 
     reading: Reading
@@ -90,3 +94,4 @@ class Ranking:
     scores: Mapping[int, float]
     total: int
     best_relevance: float
+    is_cut: bool = False

@@ -6,7 +6,6 @@ many. A test follows its item by its UUID.
 """
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -30,11 +29,13 @@ from kmem_desktop.domain.retrieval_tests import (
     TestRun,
 )
 from kmem_desktop.errors import DuplicateError, InvalidInputError, KmemError, NotFoundError
+from kmem_desktop.services.background import BackgroundTask
 from kmem_desktop.services.embedding import EmbeddingService
 from kmem_desktop.services.retrieval import targets
 from kmem_desktop.services.retrieval.absence import place_in
 from kmem_desktop.services.retrieval.questions import prepare
 from kmem_desktop.services.sessions.exchanges import SessionService
+from kmem_desktop.services.sessions.redacting import SecretFilter
 from kmem_desktop.services.validation import Problems, normalise_scope, scope_problem
 from kmem_desktop.store import history as history_rows
 from kmem_desktop.store.connection import Connection
@@ -46,6 +47,8 @@ from kmem_desktop.text import one_line
 
 log = logging.getLogger(__name__)
 
+KEPT_BY = "You"
+"""Only a person keeps tests."""
 FIRST_LOOK_S = 10.0
 """So long after the start it is looked whether tests are due: commands are over by then."""
 LOOK_AGAIN_S = 30.0
@@ -66,7 +69,7 @@ class RetrievalTestService:
         self._database = database
         self._embedding = embedding
         self._sessions = sessions
-        self._task: asyncio.Task[None] | None = None
+        self._work = BackgroundTask()
         self._listeners: list[Callable[[], None]] = []
         self._seen: Situation | None = None
 
@@ -81,14 +84,11 @@ class RetrievalTestService:
 
     def start(self) -> None:
         """Begin to look from time to time whether tests are due."""
-        self._task = asyncio.ensure_future(self._watch())
+        self._work.begin(self._watch())
 
     async def stop(self) -> None:
         """End that."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        await self._work.end()
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call `listener` whenever tests were kept, removed, changed or run.
@@ -126,7 +126,8 @@ class RetrievalTestService:
             DuplicateError: There is this test already; `details` names it.
             NotFoundError: There is no such item.
         """
-        asked, place = one_line(question), normalise_scope(scope)
+        secrets = SecretFilter(KEPT_BY)
+        asked, place = one_line(secrets.text(question)), normalise_scope(scope)
         _check(asked, place, among_first)
         now = datetime.now(UTC)
 
@@ -145,6 +146,7 @@ class RetrievalTestService:
                     hint="Remove one first.",
                     details=_field("tests"),
                 )
+            secrets.note(connection, now)
             return test_rows.insert(connection, asked, place, item.uuid, among_first, now)
 
         test_id = await self._database.write(work)

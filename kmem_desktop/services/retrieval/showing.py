@@ -1,6 +1,7 @@
 """From hits to what is shown of them: items and entries, each with the reasons for it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from kmem_desktop.domain.changes import Noun
 from kmem_desktop.domain.found import Entry, Explanation
@@ -12,6 +13,7 @@ from kmem_desktop.store import graph as graph_rows
 from kmem_desktop.store import knowledge as knowledge_rows
 from kmem_desktop.store.connection import Connection
 from kmem_desktop.store.graph import GraphText
+from kmem_desktop.store.sessions import relations
 
 Words = Mapping[int, tuple[str, ...]]
 """Under a document's id the words of the question that it has."""
@@ -57,19 +59,23 @@ def knowledge_hits(
 ) -> tuple[KnowledgeHit, ...]:
     """Fetch the few items that are shown."""
     items = knowledge_rows.get_many(connection, [hit.id for hit in hits])
+    notes = relations.notes_of(connection, list(items))
     shown = []
     for hit in hits:
         reasons = item_explanation(
             hit, items[hit.id], query, found.best_relevance, words.get(hit.id, ())
         )
-        shown.append(KnowledgeHit(items[hit.id], ranking.score(reasons), reasons))
+        score = ranking.score(reasons)
+        shown.append(KnowledgeHit(items[hit.id], score, reasons, notes.get(hit.id, ())))
     return tuple(shown)
 
 
 def entries(connection: Connection, hits: Sequence[Hit], words: Words) -> list[Entry]:
     """Fetch the few texts of any kind that are shown."""
     texts = _texts(connection, hits)
-    return [_entry(hit, texts[hit.id], words.get(hit.id, ())) for hit in hits if hit.id in texts]
+    notes = relations.notes_of(connection, list(texts))
+    shown = [_entry(hit, texts[hit.id], words.get(hit.id, ())) for hit in hits if hit.id in texts]
+    return [replace(entry, notes=notes.get(entry.id, ())) for entry in shown]
 
 
 def _texts(

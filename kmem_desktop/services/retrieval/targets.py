@@ -14,6 +14,7 @@ from kmem_desktop.store import history as history_rows
 from kmem_desktop.store.connection import Connection
 from kmem_desktop.store.retrieval import identities
 from kmem_desktop.store.retrieval.identities import Identity
+from kmem_desktop.store.sessions import conversations as session_rows
 
 LARGEST_ID = 2**63 - 1
 MOST_OBSERVATIONS = 1_000
@@ -23,12 +24,14 @@ _NOUN_WORDS = {
     Noun.ENTITY: "an entity",
     Noun.OBSERVATION: "an observation",
     Noun.TURN: "a turn of a conversation",
+    Noun.DIRECTIVE: "a directive of the rules",
 }
 _PLACE_WORDS = {
     Noun.KNOWLEDGE: "knowledge",
     Noun.ENTITY: "entities",
     Noun.OBSERVATION: "observations",
     Noun.TURN: "turns",
+    Noun.DIRECTIVE: "directives",
 }
 
 
@@ -87,10 +90,15 @@ def target_of(connection: Connection, identity: Identity, *, folds: bool) -> Tar
     Args:
         connection: A snapshot.
         identity: The row that was named.
-        folds: Whether the answer shows observations as their entity.
+        folds: Whether the answer shows observations as their entity, and of turns that follow each
+            other the best.
     """
     if folds and identity.noun is Noun.OBSERVATION:
         return Target(identity, (identity.id,), frozenset({identity.owner_id}))
+    if folds and identity.noun is Noun.TURN:
+        around = session_rows.neighbours(connection, [identity.id])
+        shown = {identity.id, *(neighbour for _, neighbour, _ in around)}
+        return Target(identity, (identity.id,), frozenset(shown))
     if identity.noun is not Noun.ENTITY:
         return Target(identity, (identity.id,), frozenset({identity.id}))
     observations = list(graph_rows.observations_of(connection, [identity.id]))

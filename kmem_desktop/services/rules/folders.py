@@ -6,7 +6,6 @@ folders than a system lets anyone watch. Where no notice comes, all is looked at
 """
 
 import asyncio
-import contextlib
 import logging
 from contextlib import aclosing
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ from kmem_desktop.domain.rule_library import IngestionReport, RuleFolder
 from kmem_desktop.errors import KmemError, NotFoundError
 from kmem_desktop.events import Change, ChangeFeed
 from kmem_desktop.platforms.watching import changed_files
+from kmem_desktop.services.background import BackgroundTask
 from kmem_desktop.services.rules.files import (
     approved_folder,
     is_rule_file,
@@ -46,7 +46,7 @@ class RuleFolders:
         self._database = database
         self._feed = feed
         self._ingestion = ingestion
-        self._task: asyncio.Task[None] | None = None
+        self._work = BackgroundTask()
         self._is_watching = asyncio.Event()
 
     async def allow(self, path: str, origin: Origin) -> tuple[RuleFolder, IngestionReport]:
@@ -65,10 +65,11 @@ class RuleFolders:
             scope = _free_scope(connection, folder_path)
             return rule_folders.add(connection, str(folder_path), scope, now)
 
-        folder = await self._database.write(work)
-        report = await self.read(folder, origin)
+        added = await self._database.write(work)
+        report = await self.read(added, origin)
         self._feed.publish(Change(Noun.DIRECTIVE, (), origin))
-        return folder, report
+        folder = await self._database.read(lambda c: rule_folders.find(c, added.path))
+        return folder or added, report
 
     async def forget(self, path: str, origin: Origin) -> RuleFolder:
         """Let go of a folder and of the rules that were read from it; its files stay.
@@ -118,7 +119,7 @@ class RuleFolders:
 
     def start(self) -> None:
         """Begin to watch."""
-        self._task = asyncio.ensure_future(self._watch())
+        self._work.begin(self._watch())
 
     async def watched(self) -> None:
         """Wait until every folder was read and is watched."""
@@ -126,10 +127,7 @@ class RuleFolders:
 
     async def stop(self) -> None:
         """End the watch."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        await self._work.end()
 
     async def _watch(self) -> None:
         while True:

@@ -4,6 +4,8 @@ A document is parsed off the loop, then stored in one transaction of its own, so
 cannot be read keeps nobody else's out. What a person edited here is never overwritten: the new text
 waits beside it. What a client submits is `proposed`, and it can neither change nor remove what a
 person has approved.
+
+Secrets are replaced in what is kept of a document; the file itself is never touched.
 """
 
 import asyncio
@@ -29,6 +31,8 @@ from kmem_desktop.rules.documents.parser import parse
 from kmem_desktop.rules.relations import structure
 from kmem_desktop.rules.tokens import count_tokens
 from kmem_desktop.services.rules.files import read_document, real_path
+from kmem_desktop.services.sessions.privacy import refuse_excluded
+from kmem_desktop.services.sessions.redacting import SecretFilter, without_secrets
 from kmem_desktop.services.validation import Problems
 from kmem_desktop.store.connection import Connection
 from kmem_desktop.store.database import Database
@@ -85,7 +89,8 @@ class RuleIngestion:
     async def take_file(self, path: Path, folder: RuleFolder, origin: Origin) -> IngestionReport:
         """Read a file of an approved folder, whether it is known or not."""
         text = await asyncio.to_thread(read_document, path)
-        if await self._database.read(lambda c: _is_as_known(c, str(path), folder.scope, text)):
+        kept = await asyncio.to_thread(without_secrets, text)
+        if await self._database.read(lambda c: _is_as_known(c, str(path), folder.scope, kept)):
             return IngestionReport(unchanged=1)
         taking = _Taking(origin, folder.scope, overwrite=True, validate_only=False)
         return await self._take(SubmittedDocument(str(path), text), folder, taking)
@@ -121,6 +126,8 @@ class RuleIngestion:
         text = document.content or ""
         if len(text) > DOCUMENT_LENGTH:
             raise FormatError(f"The document is longer than {DOCUMENT_LENGTH:,} characters.")
+        secrets = SecretFilter(taking.origin.name)
+        text = await asyncio.to_thread(secrets.text, text)
         parsed, tokens = await asyncio.to_thread(_parsed, document.path, text)
         report = _counted(parsed)
         if taking.validate_only:
@@ -133,7 +140,16 @@ class RuleIngestion:
             stored_by=taking.origin.name,
             tokens=tokens,
         )
-        outcome = await self._database.write(lambda c: taking.store(c, rule))
+
+        def work(connection: Connection) -> _Outcome:
+            if taking.origin.kind is OriginKind.CLIENT:  # a folder that a person approved is meant
+                refuse_excluded(connection, scope=rule.scope)
+            outcome = taking.store(connection, rule)
+            if outcome.is_change:
+                secrets.note(connection, datetime.now(UTC))
+            return outcome
+
+        outcome = await self._database.write(work)
         if outcome.is_change:
             self._feed.publish(Change(Noun.DIRECTIVE, (), taking.origin))
         return outcome.told(report, document.path)

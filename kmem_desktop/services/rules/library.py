@@ -1,8 +1,10 @@
 """The rules that are kept: looked at, edited, approved, deleted, written back."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 from kmem_desktop.domain.changes import Noun, Origin
 from kmem_desktop.domain.rule_library import (
@@ -25,7 +27,9 @@ from kmem_desktop.rules.documents import export
 from kmem_desktop.rules.documents.parser import parse
 from kmem_desktop.rules.relations import node, structure
 from kmem_desktop.rules.tokens import count_tokens
+from kmem_desktop.services.sessions.redacting import SecretFilter
 from kmem_desktop.services.validation import Problems
+from kmem_desktop.sessions.secrets import holds_marks
 from kmem_desktop.store.connection import Connection
 from kmem_desktop.store.database import Database
 from kmem_desktop.store.rules import library as rule_rows
@@ -81,10 +85,13 @@ class RuleLibrary:
         """
         _check(changes)
         now = datetime.now(UTC)
+        secrets = SecretFilter(origin.name)
+        clean = {name: secrets.value(value) for name, value in changes.given().items()}
 
         def work(connection: Connection) -> StoredDirective:
             stored = _require(connection, directive_id)
-            given = changes.given()
+            secrets.note(connection, now)
+            given = clean
             if "text" in given:
                 given = {**given, "text": one_line(given["text"])}
             rule_rows.edit_directive(connection, stored, replace(stored.directive, **given), now)
@@ -171,20 +178,35 @@ class RuleLibrary:
 
         return await self._database.read(work)
 
-    async def export(self, rule_ids: Sequence[int], rule_format: RuleFormat) -> str:
-        """Write documents in a notation; what is proposed or rejected is left out.
+    async def export(
+        self, rule_ids: Sequence[int], rule_format: RuleFormat, *, target: Path | None = None
+    ) -> str:
+        """Return documents in a notation; what is proposed or rejected is left out.
+
+        Args:
+            rule_ids: The documents.
+            rule_format: The notation.
+            target: The file that is to hold them.
 
         Raises:
             NotFoundError: There is no such document.
+            InvalidInputError: `target` is there already, and a secret was removed from a document:
+                writing it would take the secret out of the person's own file.
         """
 
         def work(connection: Connection) -> list[RuleDocument]:
             return [_document(connection, rule_id)[0] for rule_id in rule_ids]
 
         documents = await self._database.read(work)
-        if len(documents) == 1:
-            return export.export(documents[0], rule_format)
-        return export.export(export.merged(documents, "Rules"), rule_format)
+        document = documents[0] if len(documents) == 1 else export.merged(documents, "Rules")
+        text = export.export(document, rule_format)
+        if target is not None and holds_marks(text) and await asyncio.to_thread(target.exists):
+            raise InvalidInputError(
+                "A secret was removed from these rules before they were stored, so that writing"
+                f" them over {target.name} could take it out of that file.",
+                hint="Write them to a new file.",
+            )
+        return text
 
 
 def _require(connection: Connection, directive_id: int) -> StoredDirective:

@@ -5,7 +5,6 @@ never waits for it: what is missing then is made for the few candidates of that 
 """
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Sequence
 
@@ -16,6 +15,7 @@ from kmem_desktop.errors import KmemError
 from kmem_desktop.events import Change, ChangeFeed
 from kmem_desktop.rules import contradictions, relations
 from kmem_desktop.search.meaning import Meaning
+from kmem_desktop.services.background import BackgroundTask
 from kmem_desktop.services.embedding import EmbeddingService
 from kmem_desktop.services.rules.detecting import head
 from kmem_desktop.services.rules.querying import traits_of
@@ -43,7 +43,7 @@ class RuleRelations:
         self._news = asyncio.Event()
         self._news.set()
         self._settled = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
+        self._work = BackgroundTask()
         feed.subscribe(self._on_change)
 
     def _on_change(self, change: Change) -> None:
@@ -53,14 +53,11 @@ class RuleRelations:
 
     def start(self) -> None:
         """Begin to work in the background."""
-        self._task = asyncio.ensure_future(self._run())
+        self._work.begin(self._run())
 
     async def stop(self) -> None:
         """End the work; what is not done is done after the next start."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        await self._work.end()
 
     async def settled(self) -> None:
         """Wait until everything that is there now is worked out."""

@@ -27,6 +27,7 @@ from kmem_desktop.errors import InvalidInputError, KmemError, ProviderError
 from kmem_desktop.events import Change, ChangeFeed
 from kmem_desktop.platforms.priority import step_back
 from kmem_desktop.services import found
+from kmem_desktop.services.background import BackgroundTask
 from kmem_desktop.services.embedding import EmbeddingService
 from kmem_desktop.services.knowledge import filters_of
 from kmem_desktop.services.sessions.likeness import Likeness
@@ -110,22 +111,15 @@ class Gathering:
         self._told_at = 0.0
         self._news = asyncio.Event()
         self._news.set()
-        self._task: asyncio.Task[None] | None = None
-        self._forget: Callable[[], None] | None = None
+        self._work = BackgroundTask()
 
     def start(self) -> None:
         """Begin to work in the background."""
-        self._forget = self._feed.subscribe(self._on_change)
-        self._task = asyncio.ensure_future(self._run())
+        self._work.begin(self._run(), forget=self._feed.subscribe(self._on_change))
 
     async def stop(self) -> None:
         """End the work; what is not done is done after the next start."""
-        if self._task is not None and self._forget is not None:
-            self._forget()
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-            self._task = None
+        await self._work.end()
         shut_down = functools.partial(self._reading.shutdown, cancel_futures=True)
         await asyncio.get_running_loop().run_in_executor(None, shut_down)
 

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import functools
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from kmem_desktop.errors import KmemError
 from kmem_desktop.events import Change, ChangeFeed
 from kmem_desktop.providers.model import PROBE
 from kmem_desktop.search.meaning import Meaning
+from kmem_desktop.services.background import BackgroundTask
 from kmem_desktop.services.embedding import EmbeddingService
 from kmem_desktop.services.sessions.likeness import Likeness
 from kmem_desktop.sessions.relations import LEAST_SIMILARITY, RelatedEntry, relation_between
@@ -71,22 +72,15 @@ class EntryRelationService:
         self._likeness = Likeness(embedding)
         self._news = asyncio.Event()
         self._news.set()
-        self._task: asyncio.Task[None] | None = None
-        self._forget: Callable[[], None] | None = None
+        self._work = BackgroundTask()
 
     def start(self) -> None:
         """Begin to work in the background."""
-        self._forget = self._feed.subscribe(self._on_change)
-        self._task = asyncio.ensure_future(self._run())
+        self._work.begin(self._run(), forget=self._feed.subscribe(self._on_change))
 
     async def stop(self) -> None:
         """End the work; what is not done is done after the next start."""
-        if self._task is not None and self._forget is not None:
-            self._forget()
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-            self._task = None
+        await self._work.end()
 
     def _on_change(self, change: Change) -> None:
         if change.noun in (Noun.KNOWLEDGE, Noun.PROPOSAL):

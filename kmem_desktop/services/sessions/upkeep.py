@@ -26,6 +26,7 @@ from kmem_desktop.domain.sessions.conversations import SummaryFormat
 from kmem_desktop.domain.sessions.recall import SessionFacts, SessionState
 from kmem_desktop.errors import KmemError, NotFoundError
 from kmem_desktop.events import Change, ChangeFeed
+from kmem_desktop.services.background import BackgroundTask
 from kmem_desktop.services.sessions.digests import LEAST_TOKENS, MOST_NEWER, SessionDigests
 from kmem_desktop.services.sessions.life import SessionLife
 from kmem_desktop.services.sessions.recall import SessionRecall
@@ -83,24 +84,17 @@ class SessionUpkeep:
         self._news = digests.news
         self._settled = asyncio.Event()
         self._own_use = 0.0
-        self._task: asyncio.Task[None] | None = None
-        self._forget: Callable[[], None] | None = None
+        self._work = BackgroundTask()
 
     def start(self) -> None:
         """Begin to work in the background."""
         self._digests.is_kept_up = True
-        self._forget = self._feed.subscribe(self._on_change)
-        self._task = asyncio.ensure_future(self._run())
+        self._work.begin(self._run(), forget=self._feed.subscribe(self._on_change))
 
     async def stop(self) -> None:
         """End the work; what is not done is done after the next start."""
         self._digests.is_kept_up = False
-        if self._task is not None and self._forget is not None:
-            self._forget()
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-            self._task = None
+        await self._work.end()
         await self._life.stop()
 
     def _on_change(self, change: Change) -> None:
