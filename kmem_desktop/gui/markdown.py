@@ -4,6 +4,7 @@ Stored text is only ever inserted as text, so that nothing in it can become mark
 """
 
 from collections.abc import Sequence
+from functools import cache
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -44,13 +45,19 @@ def is_link(address: str) -> bool:
     return address.lower().startswith(LINK_SCHEMES)
 
 
+@cache
+def _parser() -> MarkdownIt:
+    """Return the parser; it keeps nothing of what it has read."""
+    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+
+
 class Markdown:
     """Writes one markdown text in a theme."""
 
     def __init__(self, theme: Theme) -> None:
         """Write in this theme."""
         self._theme = theme
-        self._parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+        self._parser = _parser()
         self._base = plain_format(theme, Type.BODY, "ink")
         self._is_first = True
         self._depth = 0

@@ -1,0 +1,1 @@
+"""A conversation as it was: its turns, drawn as they come into sight, and searched."""
