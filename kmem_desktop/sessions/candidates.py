@@ -127,10 +127,11 @@ def _category(passage: Passage) -> Category | None:
 
 
 def _said(found: Outline, number: int, category: Category) -> str:
-    """Return a passage; a short one that names a cause, with the sentence that says more of it."""
+    """Return a passage; a cause that names nothing, with the sentence that says more of it."""
     passage = found.passages[number]
     following = found.passages[number + 1] if number + 1 < len(found.passages) else None
-    if category is not Category.SOLUTION or following is None:
+    names_something = "`" in passage.text or identifiers(passage.text)
+    if category is not Category.SOLUTION or names_something or following is None:
         return passage.text
     goes_on = (
         following.index == passage.index

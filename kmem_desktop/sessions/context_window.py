@@ -3,6 +3,7 @@
 The last five turns come first, then what a person marked as important, then code, decisions and the
 rest by what each passage adds. All is put out in the conversation's order; long turns keep their
 best passages; a mark shows each cut, and the turns' numbers show what is missing between them.
+What is left of the budget then goes to the newest turns.
 
 References:
     Seed 004, "Context Window Management".
@@ -10,7 +11,6 @@ References:
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 
 from kmem_desktop.domain.sessions.conversations import (
     ContextGap,
@@ -24,12 +24,15 @@ from kmem_desktop.sessions.digest import (
     FIXED_COST_TOKENS,
     JOIN_TOKENS,
     digest,
+    merged,
     text_of,
 )
 from kmem_desktop.sessions.salience import outline, rank
 from kmem_desktop.text import count_tokens, one_line
 
 LAST_TURNS = 5
+NEWEST_TURNS = 40
+"""So many turns that a digest has not read are read when a context is restored."""
 CUT = "\u2026"
 """The mark where something was left out."""
 
@@ -37,8 +40,7 @@ _LAST_SHARE = 0.4
 """Of the budget; what the last turns do not need goes to the others."""
 _IMPORTANT_SHARE = 0.3
 _CODE_SHARE = 0.1
-_NEWEST_TURNS = 100
-"""So many turns that a digest has not read are read when a context is restored."""
+_LEAST_TURN_TOKENS = 8
 _TAKEN_BACK = "(taken back later) "
 
 
@@ -103,6 +105,7 @@ def restore(
     marked = [i for i, turn in enumerate(turns) if turn.is_important]
     _add_turns(window, marked, int(budget_tokens * _IMPORTANT_SHARE), taken_back)
     _add_pieces(window, kept, int(budget_tokens * _CODE_SHARE))
+    _add_newest(window, taken_back)
     return _assembled(window, budget_tokens)
 
 
@@ -120,17 +123,10 @@ def _whole(turns: Sequence[SpokenTurn], budget: int) -> RestoredContext | None:
 
 def _brought_up_to_date(kept: Digest, turns: Sequence[SpokenTurn]) -> Digest:
     """Return a digest with the best of the turns that came after it, in turn with its own."""
-    newer = turns[kept.turn_count : len(turns) - LAST_TURNS][-_NEWEST_TURNS:]
+    newer = turns[kept.turn_count : len(turns) - LAST_TURNS][-NEWEST_TURNS:]
     if not newer:
         return kept
-    added = digest(outline(newer))
-    pairs = zip_longest(added.pieces, kept.pieces)
-    return Digest(
-        turn_count=len(turns),
-        pieces=tuple(piece for pair in pairs for piece in pair if piece is not None),
-        code=added.code + kept.code,
-        taken_back=added.taken_back + kept.taken_back,
-    )
+    return merged(len(turns), [digest(outline(newer)), kept])
 
 
 def _taken_back(kept: Digest) -> dict[int, set[str]]:
@@ -206,6 +202,17 @@ def _add_pieces(window: _Window, kept: Digest, code_share: int) -> None:
         utterance = range(index, indexes[piece.last_position] + 1)
         if not any(i in window.whole for i in utterance):
             window.add_piece(index, piece)
+
+
+def _add_newest(window: _Window, taken_back: Mapping[int, set[str]]) -> None:
+    """Spend what is left on whole turns, the newest first, but on none that was taken back."""
+    last = window.joined
+    told = {i for index in window.pieces for i in range(index, last.get(index, index) + 1)}
+    for index in range(len(window.turns) - 1, -1, -1):
+        if window.left < _LEAST_TURN_TOKENS:
+            return
+        if index not in told and window.turns[index].position not in taken_back:
+            window.add_whole(index)
 
 
 def _assembled(window: _Window, budget: int) -> RestoredContext:

@@ -20,6 +20,23 @@ _NARRATION = re.compile(
     r"|removing|waiting|proceeding|re-?running|working|moving)\b)",
     re.IGNORECASE,
 )
+# What ends an answer and adds nothing: offers, and what one may do now.
+_OFFER = re.compile(
+    r"^(?:please )?(?:feel free\b|(?:just )?let me know\b"
+    r"|if you(?:'d| would)? (?:like|want|need|wish|prefer|have (?:any|more|further)|encounter"
+    r"|run into|still|share|tell)\b.{0,160}\b(?:let me|i can|i'll|i could|i'd|just|feel free|please"
+    r"|happy to)\b"
+    r"|if (?:it|this|that) (?:works|looks)\b.{0,60}\blet me know\b"
+    r"|(?:you can|you may|please) (?:now )?(?:re-?run|try|test|check)\b"
+    r"|(?:(?:i am|i'm) )?(?:happy|glad) to\b)",
+    re.IGNORECASE,
+)
+_RESOLVED = re.compile(
+    r"\b(?:(?:fixed|solved|resolved|got|did|cured) (?:it|that|this|the \w+)\b"
+    r"|(?:it|that|this|everything|all|things) (?:now )?(?:works?|worked)(?: now| again|\b[.!]|$)"
+    r"|(?:works|working|fixed|solved) (?:now|again)\b|did the trick|that was (?:it|the problem))",
+    re.IGNORECASE,
+)
 _CHATTER = re.compile(
     r"^(?:hi|hello|hey|thanks?|thank you|thx|lol|haha+|ok(?:ay)?|yes|yeah|yep|yup|no|nope|sure|oh"
     r"|um+|hmm*|hu+|aha|cool|nice|right|great|perfect|good (?:question|catch|point|call|instinct)s?"
@@ -44,7 +61,8 @@ _DECIDED = re.compile(
     r"|agreed)\b\s*[:\u2014-]"
     r"|\b(?:we|i)(?:'ll| will| are going to|'re going to) (?:use|go with|keep|drop|store|limit"
     r"|stick|make|have)\b|\blet's (?:use|go with|keep|limit|align|stick|do|make)\b"
-    r"|\bgo(?:ing)? with\b|\b(?:must|should|will) (?:always|never|not|only|be|use|stay)\b"
+    r"|\bgo(?:ing)? with\b|\bmust (?:be|always|never|not|only|use|stay)\b"
+    r"|\b(?:should|will) (?:always|never|not|only|use|stay)\b"
     r"|^\W*[A-Z]{1,3}-?\d{1,3}\W{0,3}\s*[\u2014\u2013:=-]\s|\bis the (?:canonical|only|agreed"
     r"|chosen)\b",
     re.IGNORECASE,
@@ -56,18 +74,8 @@ _OUTCOME = re.compile(
     r"|released|installed"
     r"|resolved|reverted|restored|rolled? ?back|undid|re-?do(?:ne)?|re-?applied|complete[d]?"
     r"|confirmed|verified|found|turns? out|because"
-    r"|cause[sd]?|root cause|reason|all \w+ (?:are|is|were)|no more|remaining)\b",
-    re.IGNORECASE,
-)
-_REVERSAL = re.compile(
-    r"\b(?:no on|not correct|in ?correct|is wrong|was wrong|wrong:|that's wrong"
-    r"|actually[,.]? (?:no|that|the|we|it|don't)|i meant"
-    r"|missing the point|we won't|won't (?:fetch|use|need)|scratch that|never ?mind"
-    r"|changed? (?:my|our) mind|on second thought"
-    r"|reverse[ds]?|revert(?:ed)?|undo|undid|rolled back|no longer|drop that|instead of what"
-    r"|not what i|turns out|correction"
-    r"|let's not|back to|forget (?:that|about)|supersedes?d?|reconsider(?:ed)?"
-    r"|switch(?:ed)? (?:back|from|away)|replaced? by|rather than)\b",
+    r"|cause[sd]?|root cause|reason|all \w+ (?:are|is|were)|no more|remaining"
+    r"|no (?:\w+ ){1,2}(?:(?:is|are|was|were) )?(?:needed|required|necessary|found|left))\b",
     re.IGNORECASE,
 )
 _CORRECTION = re.compile(
@@ -82,6 +90,17 @@ _CORRECTION = re.compile(
     r"|\bswitch(?:ing)? back\b|\bundo\b|\bdon't (?:do|use|want) that\b|\bnot .{1,40}[,;] but\b",
     re.IGNORECASE,
 )
+_HEDGE = re.compile(
+    r"\b(?:maybe|perhaps|possibly|might|could be|not sure|i wonder)\b", re.IGNORECASE
+)
+_UNDO = re.compile(
+    r"\b(?:undid|undo|undone|reverted?|roll(?:ed)? ?back|discard(?:ed)?|threw away|took back)"
+    r" (?:all |all of )?(?:your|that|those|these|this|the last|my last|it|both|everything)\b",
+    re.IGNORECASE,
+)
+_MISTAKE = re.compile(
+    r"\b(?:by mistake|by accident|accidentally|unintentional\w*|oops)\b", re.IGNORECASE
+)
 _OPEN = re.compile(
     r"\b(?:open question|still open|to be decided|tbd|undecided|not (?:yet )?(?:decided|clear"
     r"|sure)|unclear"
@@ -90,15 +109,16 @@ _OPEN = re.compile(
     re.IGNORECASE,
 )
 _FIX = re.compile(
-    r"\b(?:root cause|caused by|fixed (?:it )?(?:by|with|in)|(?:the|a) (?:fix|solution|workaround"
-    r"|cure) (?:is|was|for)|solved (?:by|with|it)"
-    r"|resolved by|work(?:s|ed)? around|workaround:|the (?:problem|issue|bug|cause|culprit|error"
+    r"\b(?:root cause|caused by|(?:is|was|are|were) due to|fixed (?:it )?(?:by|with|in)"
+    r"|(?:the|a) (?:fix|solution|workaround|cure) (?:is|was|for)|solved (?:by|with|it)"
+    r"|resolved by|work(?:s|ed)? around|workaround:"
+    r"|the (?:(?:core|main|real|actual|exact|underlying) )?(?:problem|issue|bug|cause|culprit|error"
     r"|reason) (?:is|was)(?! (?:that )?(?:we|i|you) )"
     r"|(?:failed|fails|broke|crashed|breaks|crashes) because|turns out (?:that )?the)\b",
     re.IGNORECASE,
 )
 _PREFERENCE = re.compile(
-    r"\b(?:i (?:always|never|prefer|like|hate|want you to|don't want|do not want|would rather)"
+    r"\b(?:i (?:always|never|prefer|hate|would rather)"
     r"|always (?:use|run|write|put|keep|add|check|do|make|ask)"
     r"|never (?:use|run|write|put|commit|push|add|do|make|delete|touch)|please (?:always|never"
     r"|don't|do not|stop)|from now on|in (?:the )?future|my preference"
@@ -109,12 +129,28 @@ _PREFERENCE = re.compile(
 
 def is_narration(text: str) -> bool:
     """Return whether a passage only says what the speaker is about to do."""
-    return _NARRATION.match(text) is not None
+    return _NARRATION.match(_with_plain_marks(text)) is not None
+
+
+def is_offer(text: str) -> bool:
+    """Return whether a passage only offers more, or says what may be tried now."""
+    return _OFFER.match(_with_plain_marks(text)) is not None
+
+
+def tells_resolution(text: str) -> bool:
+    """Return whether a person says that a problem is gone."""
+    is_denied = " not " in text or "n't" in text or is_question(text)
+    return not is_denied and _RESOLVED.search(_with_plain_marks(text)) is not None
+
+
+def _with_plain_marks(text: str) -> str:
+    """Return a text with the apostrophe of the keyboard for that of the printer."""
+    return text.replace("\u2019", "'")
 
 
 def is_chatter(text: str) -> bool:
     """Return whether a passage is a greeting, a yes, a thank-you."""
-    return _CHATTER.match(text) is not None
+    return _CHATTER.match(_with_plain_marks(text)) is not None
 
 
 def is_question(text: str) -> bool:
@@ -124,39 +160,40 @@ def is_question(text: str) -> bool:
 
 def is_open_question(text: str) -> bool:
     """Return whether a passage says that something is not decided yet."""
-    return _OPEN.search(text) is not None
+    return _OPEN.search(_with_plain_marks(text)) is not None
 
 
 def tells_decision(text: str) -> bool:
     """Return whether a passage says what is to be, or what was chosen."""
-    return _DECISION.search(text) is not None
+    return _DECISION.search(_with_plain_marks(text)) is not None
 
 
 def states_decision(text: str) -> bool:
     """Return whether a passage says outright what was decided; `tells_decision` is lenient."""
-    return _DECIDED.search(text) is not None
+    return _DECIDED.search(_with_plain_marks(text)) is not None
 
 
 def tells_outcome(text: str) -> bool:
     """Return whether a passage says what came out, or why."""
-    return _OUTCOME.search(text) is not None
-
-
-def tells_reversal(text: str) -> bool:
-    """Return whether a passage says that something no longer holds."""
-    return _REVERSAL.search(text) is not None
+    return _OUTCOME.search(_with_plain_marks(text)) is not None
 
 
 def corrects(text: str) -> bool:
     """Return whether a turn contradicts or takes back what was said before."""
-    return _CORRECTION.search(text) is not None
+    plain = _with_plain_marks(text)
+    return _CORRECTION.search(plain) is not None and _HEDGE.search(plain) is None
+
+
+def undoes(text: str) -> bool:
+    """Return whether a person says that what was done last is undone, and not by mistake."""
+    return _UNDO.search(text) is not None and _MISTAKE.search(text) is None
 
 
 def tells_fix(text: str) -> bool:
     """Return whether a passage says what was wrong and what helped."""
-    return _FIX.search(text) is not None
+    return _FIX.search(_with_plain_marks(text)) is not None
 
 
 def tells_preference(text: str) -> bool:
     """Return whether a person says how they want things done in general."""
-    return _PREFERENCE.search(text) is not None
+    return _PREFERENCE.search(_with_plain_marks(text)) is not None

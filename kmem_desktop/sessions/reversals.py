@@ -2,7 +2,8 @@
 
 A memory that tells an abandoned plan as the present one is worse than none. A correction is found
 by its wording; what it corrects, by what it quotes, by the label it names ("no on D4"), by a path
-that it replaces, or by being about the same things a few turns before.
+that it replaces, by being about the same things a few turns before, or by being the last thing
+that was done ("I undid that").
 """
 
 import re
@@ -81,6 +82,7 @@ def find_reversals(
             continue
         targets = _targets(passages, words, turn, vectors)
         if not targets:
+            found += _undone(passages, turn)
             continue
         superseded = _restated(passages, words, targets, start, vectors)
         superseded |= _answered(passages, words, turn, targets)
@@ -90,6 +92,24 @@ def find_reversals(
             was = max(targets, key=lambda i: (_share(words[i], words[now]), i))
             found.append(Reversal(was, now, frozenset(superseded)))
     return found
+
+
+def _undone(passages: Sequence[Passage], turn: range) -> list[Reversal]:
+    """Return what the answer before a turn tells as done, where the turn says it is undone."""
+    now = next((i for i in turn if _speaks(passages[i]) and cues.undoes(passages[i].text)), None)
+    if now is None:
+        return []
+    done: list[int] = []
+    for i in range(turn[0] - 1, -1, -1):
+        if passages[i].role is Role.USER:
+            break
+        if _speaks(passages[i]) and not cues.is_narration(passages[i].text):
+            done.append(i)
+    if not done:
+        return []
+    report = passages[done[0]].index
+    was = min(i for i in done if passages[i].index == report)
+    return [Reversal(was, now, frozenset(done))]
 
 
 def _turn_ranges(passages: Sequence[Passage]) -> Iterator[tuple[int, int]]:

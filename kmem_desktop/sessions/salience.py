@@ -31,7 +31,10 @@ CANDIDATES = 800
 
 _NARRATION = 0.35
 _CHATTER = 0.05
+_OFFER = 0.2
 _QUESTION = 0.7
+_RESOLUTION = 2.0
+"""For the person's word that it works now."""
 _OUTCOME = 1.5
 _LOG = 0.2
 _HEADING = 0.2
@@ -98,10 +101,14 @@ class Outline:
         return tuple(passage.text for passage in self.passages)
 
 
+def _is_chat(turns: Sequence[SpokenTurn]) -> bool:
+    return len({turn.speaker for turn in turns if turn.role is not Role.TOOL}) > _PARTNERS
+
+
 def _turn_weights(turns: Sequence[SpokenTurn]) -> list[float]:
     """Return what a turn's place in the conversation and its length make its passages worth."""
     # Among several people, who sends two lines in a row is not on the way to a report.
-    is_chat = len({turn.speaker for turn in turns if turn.role is not Role.TOOL}) > _PARTNERS
+    is_chat = _is_chat(turns)
     found: list[float] = []
     for index, turn in enumerate(turns):
         after = turns[index + 1] if index + 1 < len(turns) else None
@@ -157,10 +164,14 @@ def _prior(passage: Passage, word_count: int) -> float:
     if passage.kind is PassageKind.MARKUP or text.startswith("[Request interrupted"):
         return 0.0
     worth = _prior_of_form(passage)
+    if passage.role is Role.USER and cues.tells_resolution(text):
+        return worth * _RESOLUTION
     if cues.is_chatter(text):
         worth *= _CHATTER
-    elif cues.is_narration(text):
+    elif cues.is_narration(text) and not (passage.role is Role.USER and cues.states_decision(text)):
         worth *= _NARRATION
+    elif cues.is_offer(text):
+        worth *= _OFFER
     if cues.is_question(text):
         worth *= _QUESTION
     if cues.tells_outcome(text):
@@ -196,6 +207,8 @@ class Ranking:
     _vectors: "NDArray[np.float32] | None"
     _centre: "NDArray[np.float64]"
     _fresh: "NDArray[np.float32]" = field(init=False)
+    _gain: "NDArray[np.float32]" = field(init=False)
+    _sizes: "NDArray[np.int64]" = field(init=False)
     _repeats: "NDArray[np.float64]" = field(init=False)
 
     def __post_init__(self) -> None:
@@ -203,27 +216,30 @@ class Ranking:
         import numpy as np
 
         self._fresh = np.ones(self._weights.shape[1], np.float32)
+        self._gain = self._weights.sum(axis=1)
+        self._sizes = (self._weights > 0).sum(axis=1)
         self._repeats = np.zeros(len(self.prior))
 
     def take(self, number: int) -> None:
         """Count a passage as chosen: what it says adds less from now on."""
         import numpy as np
 
-        self._fresh[self._weights[number] > 0] *= _COVERED
+        mine = np.flatnonzero(self._weights[number])
+        among = self._weights[:, mine]
+        # Only what its own words add changes: all is not added up again for each that is chosen.
+        self._gain -= among @ (self._fresh[mine] * np.float32(1 - _COVERED))
+        self._fresh[mine] *= _COVERED
         if self._vectors is None:
-            mine = self._weights[number] > 0
-            shared = (self._weights[:, mine] > 0).sum(axis=1)
-            sizes = np.minimum((self._weights > 0).sum(axis=1), max(1, int(mine.sum())))
-            alike = shared / np.maximum(sizes, 1)
+            shared = (among > 0).sum(axis=1)
+            alike = shared / np.maximum(np.minimum(self._sizes, max(1, len(mine))), 1)
         else:
             alike = np.clip(self._vectors @ self._vectors[number], 0, 1)
         self._repeats = np.maximum(self._repeats, alike)
 
     def worth(self) -> "NDArray[np.float64]":
         """Return what each passage would add now."""
-        gain = self._weights @ self._fresh
         found: NDArray[np.float64] = (
-            self.prior * gain * (_CENTRE_FLOOR + self._centre) * (1 - _REPEAT * self._repeats)
+            self.prior * self._gain * (_CENTRE_FLOOR + self._centre) * (1 - _REPEAT * self._repeats)
         )
         return found
 

@@ -23,6 +23,10 @@ FRAGMENT_LENGTH = 70
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s")
 _ITEM = re.compile(r"\s*(?:[-*+\u2022]|\d{1,3}[.)])\s+")
+# A line that is bold as a whole and no sentence: "**Session naming**", "2. **Plan of action:**".
+_BOLD_LINE = re.compile(
+    r"\s*(?:(?:[-*+\u2022]|\d{1,3}[.)])\s+)?\*\*(?:[^\s*]+\s+){0,6}[^\s*]+(?<![.!?\u2026`])\*\*:?\s*"
+)
 _RULE = re.compile(r"\s*(?:[-=_*]\s*){3,}$|[\s|:+-]+$")
 # "/path/file.go:12:4: message", "\u2502 boxed", "12:01:33 INFO", "  ^", stack traces.
 _LOG = re.compile(
@@ -31,10 +35,12 @@ _LOG = re.compile(
     r"(?:Downloading|Extracting|INFO|WARN|DEBUG)\b)"
 )
 _TAG_LINE = re.compile(r"\s*</?[a-z][\w-]*(?:\s[^<>]*)?>.*")
-# A sentence ends at a mark before white space and something that begins a sentence.
+# A sentence ends at a mark before white space and something that begins a sentence; many people
+# begin theirs with a small letter: then the mark ends a word of some length, no abbreviation.
 _SENTENCE_END = re.compile(
     r"(?<=[.!?\u2026])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\betc\.)[)\"'*`\u201d]{0,3}\s+"
-    r"(?=[\"'(*`\[\u201c]{0,3}[A-Z0-9])|(?<=[\u3002\uff01\uff1f])"
+    r"(?=[\"'(*`\[\u201c]{0,3}[A-Z0-9])|(?<=[a-z]{3}[.!?])(?<!\betc\.)(?<!\bresp\.)(?<!\bincl\.)"
+    r"\s+(?=[a-z]{2,} )|(?<=[\u3002\uff01\uff1f])"
 )
 _ADDRESSED = re.compile(r"\s*[@<]?([^\s:,<>]+)[>:,]+\s+(\S.*)", re.DOTALL)
 
@@ -112,7 +118,7 @@ def _is_rule(line: str) -> bool:
 
 
 def _kind(line: str) -> PassageKind:
-    if _HEADING.match(line):
+    if _HEADING.match(line) or _BOLD_LINE.fullmatch(line):
         return PassageKind.HEADING
     if line.lstrip().startswith("|") and line.count("|") > 1:
         return PassageKind.ROW

@@ -31,10 +31,14 @@ SHARE = 0.15
 LONGEST = 6_000
 """In characters: of a very long conversation people read no more."""
 
-_WIDEST = 0.28
+_WIDEST = 0.34
 """No passage takes more than this share of a summary."""
 _ALWAYS_FITS = 90
 _GOAL_SHARE = 0.15
+_LATER_IN_REQUEST = 0.5
+_LATE = 0.6
+"""Where the last part of a conversation begins, as a share of its turns."""
+_RESOLUTION_SHARE = 0.35
 _REVERSAL_SHARE = 0.25
 _LIST_SHARE = {
     SummaryFormat.BULLET_POINTS: 0.08,
@@ -49,9 +53,16 @@ _OPEN_TURNS = 6
 """Questions of the last so many turns may be open."""
 
 _LEAD = re.compile(
-    r"^(?:(?:so|well|ok(?:ay)?|um+|uh+|oh|hmm+|and|also|then|btw|lol|yes|yeah|yep|aha|plus|done)\b"
+    r"^(?:(?:so|well|ok(?:ay)?|um+|uh+|oh|hmm+|and|also|then|btw|lol|yes|yeah|yep|aha|plus|done"
+    r"|hi|hello|hey|thanks|however|therefore|thus|additionally|moreover|furthermore|in other words"
+    r"|in addition|as a result|now|great|perfect|right|actually|basically|i (?:think|guess) that)\b"
     r"[\s,.!;:\u2026\u2014-]+)+(?=\S+\s+\S+)",
     re.IGNORECASE,
+)
+# What many answers end their sentences with: praise of what was just said.
+_TAIL = re.compile(
+    r",\s(?:and thus |thus |thereby )?(?:ensuring|providing|allowing|making|giving|enabling|helping"
+    r"|improving|offering|reflecting|demonstrating|highlighting)\b[^,;:`]{12,}$"
 )
 _COMMAND_FENCE = re.compile(
     r"^[ \t]*(?:`{3,}|~{3,})(?:sh|bash|zsh|shell|console|powershell|cmd)\b", re.IGNORECASE
@@ -60,7 +71,7 @@ _COMMAND = re.compile(
     r"`((?:\$ )?(?:[a-z][\w.-]+|\./[\w./-]+)(?: (?:-{1,2}[\w=.-]+|[\w./:@=*~^-]+))+)`"
 )
 _FILE = re.compile(
-    r"(?<![\w:/@])[\w.@~-]*(?:/[\w.@-]+)*/?[\w@-]*\.[A-Za-z]{1,5}\d?\b(?!\()(?!\.\w)"
+    r"(?<![\w/@.~>-])(?<!:(?=/))[\w.@~-]*(?:/[\w.@-]+)*/?[\w@-]*\.[A-Za-z]{1,5}\d?\b(?!\()(?!\.\w)"
 )
 _ENDINGS = (
     "bash bat c cc cfg conf cpp cs css csv go gradle h hpp html ini ipynb java js json jsx kt lock"
@@ -68,6 +79,8 @@ _ENDINGS = (
     " ts tsx txt vue xml yaml yml zig"
 )
 _FILE_ENDINGS = frozenset(_ENDINGS.split())
+_PRODUCTS = "d3.js express.js next.js node.js nuxt.js react.js three.js vue.js"
+_NO_FILES = frozenset(_PRODUCTS.split())
 
 
 @dataclass(slots=True)
@@ -122,6 +135,7 @@ def summarise(
     draft = _Draft(rank(found, vectors), summary_format, budget)
     _add_reversals(draft)
     _add_goal(draft)
+    _add_resolution(draft)
     _add_lists(draft)
     _add_passages(draft)
     limit = min(int(size * share), longest)
@@ -135,6 +149,8 @@ def summarise(
 
 def _add_goal(draft: _Draft) -> None:
     """Begin with what was asked for: the passage of the first requests that tells most."""
+    import numpy as np
+
     opening = [
         i
         for i, passage in enumerate(draft.passages)
@@ -143,14 +159,31 @@ def _add_goal(draft: _Draft) -> None:
     if not opening or draft.budget < _ROOM_FOR_LISTS:
         return
     first_turn = draft.passages[opening[0]].index
+    asked = [i for i in opening if draft.passages[i].index == first_turn]
     worth = draft.ranking.worth()
-    for number in sorted(
-        (i for i in opening if draft.passages[i].index == first_turn), key=lambda i: -worth[i]
-    ):
+    # What somebody wants is said first, and then how they want it.
+    worth[asked] /= 1 + _LATER_IN_REQUEST * np.arange(len(asked))
+    for number in sorted(asked, key=lambda i: -worth[i]):
         bullet = Bullet(BulletKind.GOAL, _quoted(draft.passages[number]), draft.position(number))
         if draft.add(bullet, within=_GOAL_SHARE):
             draft.ranking.take(number)
             draft.ranking.prior[number] = 0
+            return
+
+
+def _add_resolution(draft: _Draft) -> None:
+    """Tell what a person said last, near the end, of a problem that is gone."""
+    first = len(draft.ranking.outline.turns) * _LATE
+    for number in range(len(draft.passages) - 1, -1, -1):
+        passage = draft.passages[number]
+        if passage.index < first:
+            return
+        is_resolution = passage.role is Role.USER and cues.tells_resolution(passage.text)
+        if is_resolution and _is_prose(passage) and draft.ranking.prior[number] > 0:
+            bullet = Bullet(BulletKind.OUTCOME, _quoted(passage), draft.position(number))
+            if draft.add(bullet, within=_RESOLUTION_SHARE):
+                draft.ranking.take(number)
+                draft.ranking.prior[number] = 0
             return
 
 
@@ -219,7 +252,8 @@ def _files(passages: Iterable[Passage]) -> list[tuple[str, int]]:
         for name in _FILE.findall(passage.text) if passage.kind is not PassageKind.LOG else ():
             path = name.removeprefix("./").rstrip(".")
             stem, _, ending = path.rpartition(".")
-            if ending.lower() in _FILE_ENDINGS and stem.strip("/~."):
+            is_file = ending.lower() in _FILE_ENDINGS and path.lower() not in _NO_FILES
+            if is_file and stem.strip("/~."):
                 count[path] += 1
                 last[path] = passage.index
     named = [path for path, _ in count.most_common(30)]
@@ -282,8 +316,12 @@ def _add_passages(draft: _Draft) -> None:
     is_quotable = np.array(
         [passage.kind is not PassageKind.CODE for passage in draft.passages], bool
     )
-    costs = np.where(is_quotable & (costs <= widest), costs, np.inf)
-    for number in draft.ranking.choose(draft.budget - draft.used, costs, opening=opening):
+    left = draft.budget - draft.used
+    narrow = np.where(is_quotable & (costs <= widest), costs, np.inf)
+    chosen = draft.ranking.choose(left, narrow, opening=opening)
+    if not chosen and not draft.bullets:  # where every sentence is long, one long one is best
+        chosen = draft.ranking.choose(left, np.where(is_quotable, costs, np.inf), opening=opening)
+    for number in chosen:
         draft.bullets.append(Bullet(kinds[number], texts[number], draft.position(number)))
 
 
@@ -302,8 +340,8 @@ def _is_prose(passage: Passage) -> bool:
 
 
 def _quoted(passage: Passage) -> str:
-    """Return a passage as it is quoted: on one line, without "ok, so" and without long links."""
-    return _LEAD.sub("", one_line(shortened_links(passage.text)))
+    """Return a passage as it is quoted: on one line, without "ok, so", long links and praise."""
+    return _TAIL.sub("\u2026", _LEAD.sub("", one_line(shortened_links(passage.text))))
 
 
 def _shortened(text: str, length: int) -> str:

@@ -6,11 +6,12 @@ that turn or in those beside it.
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kmem_desktop.domain.sessions.conversations import Bullet, Role, SpokenTurn, Summary
 from kmem_desktop.sessions.reversals import find_reversals
 from kmem_desktop.sessions.salience import outline
-from kmem_desktop.sessions.summary import told
+from kmem_desktop.sessions.summary import LONGEST, SHARE, told
 from kmem_desktop.sessions.words import identifiers, weighted_terms
 
 LEAST_SHARE = 0.6
@@ -49,6 +50,18 @@ def checked(summary_by_model: Summary, turns: Sequence[SpokenTurn]) -> Summary:
         turn_count=len(turns),
         dropped_count=len(summary_by_model.bullets) - len(kept),
     )
+
+
+def shortened(summary: Summary, turns: Sequence[SpokenTurn]) -> Summary:
+    """Return a summary that is no longer than one in the session's own words may be.
+
+    The statements that come last in it give way, and are not counted as left out.
+    """
+    longest = min(int(SHARE * sum(len(turn.text) for turn in turns)), LONGEST)
+    bullets = summary.bullets
+    while len(told(bullets, summary.format)) > longest:
+        bullets = bullets[:-1]
+    return replace(summary, bullets=bullets, text=told(bullets, summary.format))
 
 
 def _is_borne_out(bullet: Bullet, turns: Sequence[SpokenTurn], indexes: dict[int, int]) -> bool:

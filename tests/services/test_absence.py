@@ -311,7 +311,7 @@ async def test_meaning_that_is_too_far_is_told_in_numbers(meaningful: Services) 
     query = KnowledgeQuery("what does the cat eat")
     absence = await meaningful.absence.why_not(query, item.id)
     assert causes(absence) == [Cause.NO_SHARED_WORD, Cause.TOO_FAR]
-    assert "at least 0.35 is needed" in absence.sentence
+    assert "at least 0.30 is needed" in absence.sentence
     assert absence.own is not None
     assert absence.own.explanation.cosine is not None
 

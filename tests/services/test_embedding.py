@@ -488,3 +488,15 @@ async def test_the_bundled_model_gives_way_to_another_real_one(profile: Paths) -
             assert await memory.nearest("seafaring") == "The ship and more"
             assert await memory.nearest("computer trouble") == "The server and more"
         assert await memory.vector_counts() == {shortened.name: len(texts)}
+
+
+async def test_an_answer_without_a_word_of_the_question_is_found(profile: Paths) -> None:
+    content = "Deploys go out on Tuesday mornings, after the standup."
+    async with memory_with(profile, EmbeddedModel(resource_path("embedding"))) as memory:
+        memory.embedding.start()
+        await memory.knowledge.store(draft("Deploy day of the team", content=content), ORIGIN)
+        await memory.embedding.settled()
+        hits = (await memory.knowledge.search(KnowledgeQuery("when do we release?"))).hits
+        assert [hit.item.content for hit in hits] == [content]
+        unrelated = KnowledgeQuery("how do plants make sugar?")
+        assert (await memory.knowledge.search(unrelated)).hits == ()

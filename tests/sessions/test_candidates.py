@@ -49,3 +49,43 @@ def test_candidates_keep_the_limits_of_knowledge() -> None:
 
 def test_what_was_taken_back_is_no_candidate() -> None:
     assert not any("Redis holds" in c.content for c in candidates(outline(PLANNING)))
+
+
+def test_what_is_wanted_once_is_no_guideline() -> None:
+    turns = said(
+        ("user", "I want you to move `ledger.py` and `tenants.py` into the billing package."),
+        ("user", "I don't want that constant in `settings.py` of the billing package."),
+    )
+    assert candidates(outline(turns)) == []
+
+
+def test_hopes_questions_and_offers_are_no_candidates() -> None:
+    turns = said(
+        ("assistant", "With that, `ledger.py` will only load once and `tenants.py` should work."),
+        ("user", "The problem is in `ledger.py`, can you move it (to `billing/`)? Use `git mv`."),
+        (
+            "assistant",
+            "If you want, I can always move `ledger.py` to `billing/tenants.py` instead.",
+        ),
+    )
+    assert candidates(outline(turns)) == []
+
+
+def test_a_cause_after_which_the_trouble_stays_is_no_solution() -> None:
+    first = "The problem is the stale lock that `importer.py` leaves in `/var/lock/ledger`."
+    second = "The problem is the umask: `importer.py` writes `ledger.db` as another user."
+    turns = said(
+        ("assistant", first),
+        ("user", "I removed it, and I am still getting the same error."),
+        ("assistant", second),
+    )
+    assert [c.position for c in candidates(outline(turns))] == [2]
+
+
+def test_a_cause_is_told_with_what_explains_it() -> None:
+    text = (
+        "The problem is the order. The `branch` method asks `SessionDB` for a record that"
+        " `addSession` writes only afterwards. Shall I change it?"
+    )
+    (found,) = candidates(outline(said(("assistant", text))))
+    assert found.content == text.removesuffix(" Shall I change it?")

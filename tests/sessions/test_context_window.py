@@ -144,3 +144,10 @@ def test_at_1024_tokens_the_key_facts_are_there() -> None:
         facts += len(conversation["key_facts"])
         missing += len(missing_facts(conversation, context.text))
     assert 1 - missing / facts >= 0.88
+
+
+def test_what_is_left_of_the_budget_goes_to_the_newest_turns() -> None:
+    turns = said(*[("user", "The hangar of the zeppelin needs a permit.")] * 300)
+    context = restore(turns, 600)
+    assert context.token_count > 400
+    assert [turn.position for turn in context.turns][-20:] == list(range(280, 300))

@@ -1,5 +1,6 @@
 """Exports of chat services: read as streams, whatever is in them."""
 
+import contextlib
 import io
 import json
 import tracemalloc
@@ -150,6 +151,22 @@ def test_an_archive_that_unpacks_to_far_too_much_is_given_up() -> None:
     bomb = archive({"conversations.json": b"[" + b'"' + b"0" * 60_000_000 + b'"]'})
     with pytest.raises(FormatError, match="far more"):
         list(read_export(bomb))
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
+def test_a_damaged_archive_is_refused_wherever_it_is_damaged(method: int) -> None:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", method) as packed:
+        packed.writestr("conversations.json", json.dumps([CLAUDE]))
+    whole = target.getvalue()
+    refused = 0
+    for place in range(2, len(whole)):
+        damaged = whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :]
+        with contextlib.suppress(FormatError):
+            assert list(read_export(io.BytesIO(damaged)))
+            continue
+        refused += 1
+    assert refused > len(whole) // 3
 
 
 @pytest.mark.parametrize("data", [b"", b"hello", b"\xff\xfe", b"PK\x03\x04broken", b"7"])

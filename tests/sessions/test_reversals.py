@@ -69,3 +69,33 @@ def test_what_an_assistant_says_takes_nothing_back() -> None:
         ("assistant", "No. The Redis cache for the invoice pages is wrong."),
     )
     assert find_reversals(passages(turns)) == []
+
+
+DONE = (
+    ("user", "Please split the pipeline into jobs."),
+    (
+        "assistant",
+        "The pipeline is now split into a build job and a publish job."
+        " Each job runs on its own machine.",
+    ),
+)
+
+
+def test_what_was_done_last_is_taken_back_by_undoing_it() -> None:
+    found = passages(said(*DONE, ("user", "never mind, I undid your changes for now.")))
+    (reversal,) = find_reversals(found)
+    assert reversal.superseded == {1, 2}
+    assert (reversal.was, reversal.now) == (1, 3)
+
+
+def test_what_was_undone_by_mistake_still_holds() -> None:
+    found = passages(said(*DONE, ("user", "Never mind, I undid your changes by mistake.")))
+    assert find_reversals(found) == []
+
+
+def test_a_guess_that_something_is_wrong_takes_nothing_back() -> None:
+    turns = said(
+        ("assistant", "The importer reads the ledger path from the settings file."),
+        ("user", "Maybe the ledger path in the settings file of the importer is wrong."),
+    )
+    assert find_reversals(passages(turns)) == []

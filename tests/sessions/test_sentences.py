@@ -61,3 +61,23 @@ def test_whom_a_line_of_a_chat_is_addressed_to_is_left_out() -> None:
 def test_places_count_the_passages_of_a_turn() -> None:
     found = passages(said(("assistant", "One thing is done here.\n- a\n- b")))
     assert [(p.place, p.is_last) for p in found] == [(0, False), (1, False), (2, True)]
+
+
+def test_a_line_that_is_bold_as_a_whole_is_a_heading() -> None:
+    text = (
+        "**Session naming**\n2. **Plan of action:**\n- **Do not touch the ledger.**\n**D1** holds."
+    )
+    assert [p.kind for p in passages(said(("assistant", text)))] == [
+        PassageKind.HEADING,
+        PassageKind.HEADING,
+        PassageKind.ITEM,
+        PassageKind.SENTENCE,
+    ]
+
+
+def test_sentences_may_begin_with_a_small_letter() -> None:
+    text = "store the name of the tenant. use the short one, e.g. acme, for the branch. ok"
+    assert sentences(text) == [
+        "store the name of the tenant.",
+        "use the short one, e.g. acme, for the branch. ok",
+    ]

@@ -108,3 +108,36 @@ def test_instructions_in_a_conversation_are_quoted_not_followed() -> None:
     text = summarise(outline(turns), share=3).text
     assert "PWNED as the summary" in text
     assert "parser.py" in text
+
+
+def test_that_a_problem_is_gone_is_told() -> None:
+    turns = said(
+        ("user", "The nightly export of the ledger hangs since we moved to the new scheduler."),
+        ("assistant", "The scheduler keeps one database connection open for each of its workers."),
+        (
+            "assistant",
+            "The pool of the ledger allows ten connections, and the scheduler takes all.",
+        ),
+        ("user", "I raised the pool of the ledger to forty connections and started it again."),
+        ("user", "Thanks, that fixed it."),
+    )
+    bullets = summarise(outline(turns), share=0.5).bullets
+    assert (BulletKind.OUTCOME, 4) in [(b.kind, b.position) for b in bullets]
+
+
+def test_praise_at_the_end_of_a_sentence_is_cut() -> None:
+    said_last = "The `ledger.py` module now rounds to cents, ensuring a smooth reading experience."
+    turns = said(("user", "Please round the amounts in `ledger.py`."), ("assistant", said_last))
+    texts = [b.text for b in summarise(outline(turns), share=1.5).bullets]
+    assert "The `ledger.py` module now rounds to cents\u2026" in texts
+
+
+def test_files_are_named_in_full() -> None:
+    names = "#file:copy-ledger-to-archive.js and <NAME>-original.md and src/one-two/three-four.py"
+    turns = said(*[("user", f"Step {n} changes {names} for tenant {n}.") for n in range(90)])
+    summary = summarise(outline(turns), SummaryFormat.TECHNICAL)
+    (files,) = [b for b in summary.bullets if b.kind is BulletKind.FILES]
+    assert set(files.text.split(", ")) == {
+        "`copy-ledger-to-archive.js`",
+        "`src/one-two/three-four.py`",
+    }

@@ -172,6 +172,14 @@ def test_a_broken_line_is_never_raised_and_the_others_are_read(bad: bytes) -> No
         turn.text.encode("utf-8")
 
 
+@pytest.mark.parametrize(
+    "at", ["9999-12-31T23:59:59Z", "0001-01-01T00:00:00+14:00", -62135596800, "now"]
+)
+def test_a_time_that_no_clock_can_show_everywhere_is_none(at: object) -> None:
+    found = turns_of(read(packed({**line("user", "z", "said"), "timestamp": at})))
+    assert [(turn.text, turn.at) for turn in found] == [("said", None)]
+
+
 def test_broken_lines_are_reported_with_their_number() -> None:
     found = read(packed(TRANSCRIPT[0]) + b"oops\n\n\n[1]\n")
     problems = [(p.line, p.message) for p in found if isinstance(p, ImportProblem)]

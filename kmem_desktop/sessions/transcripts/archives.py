@@ -5,8 +5,10 @@ What unpacks to far more than any export has is given up.
 """
 
 import io
+import lzma
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator
 from typing import IO, Any, BinaryIO, cast
 
@@ -19,6 +21,17 @@ LARGEST_RATIO = 200
 _HARMLESS_BYTES = 16 * 1024**2
 _BUFFER_BYTES = 256 * 1024
 _ZIP_SIGNATURE = b"PK"
+_DAMAGES = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    EOFError,
+    OSError,
+)
+"""What unpacking raises where an archive is damaged, locked or packed in an unknown way."""
 _CONVERSATIONS = re.compile(r"(?:^|[/\\])conversations(?:[-_]\d{1,5})?\.json$")
 
 
@@ -46,8 +59,13 @@ def conversation_files(file: BinaryIO) -> Iterator[BinaryIO]:
                 with archive.open(member) as packed:
                     limited = _Limited(packed, member.compress_size)
                     yield cast("BinaryIO", io.BufferedReader(limited, _BUFFER_BYTES))
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
-        raise FormatError(f"The archive cannot be read: {error}.") from error
+    except _DAMAGES as error:
+        raise _unreadable(error) from error
+
+
+def _unreadable(error: Exception) -> FormatError:
+    reason = str(error).rstrip(".") or "it is cut off"
+    return FormatError(f"The archive cannot be read: {reason}.")
 
 
 class _Limited(io.RawIOBase):
@@ -64,7 +82,10 @@ class _Limited(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Read into a buffer."""
-        data = self._packed.read(len(buffer))
+        try:
+            data = self._packed.read(len(buffer))
+        except _DAMAGES as error:
+            raise _unreadable(error) from error
         self._left -= len(data)
         if self._left < 0:
             raise FormatError("The archive unpacks to far more than an export holds.")

@@ -13,6 +13,7 @@ TOOL_CALL_LENGTH = 500
 TOOL_RESULT_LENGTH = 2_000
 TITLE_LENGTH = 200
 _ID_LENGTH = 200
+_YEARS = range(1970, 2200)
 _SECRET, _LONG_SECRET, _LONG_SECRET_SIGN = 600, 4_096, "PRIVATE KEY"
 """So far around a cut secrets are looked for; keys in blocks of lines are longer than others."""
 
@@ -74,16 +75,25 @@ def title(value: Any) -> str:
 
 
 def time(value: Any) -> datetime | None:
-    """Read a time: ISO 8601, or seconds or milliseconds since 1970; None where it is none."""
+    """Read a time: ISO 8601, or seconds or milliseconds since 1970; None where it is none.
+
+    Nor is it one where no conversation was yet or will be: such a time is damaged, and a clock of
+    another place could not even show the last hours of the year 9999.
+    """
     try:
-        if isinstance(value, str) and value:
-            at = datetime.fromisoformat(value.strip())
-            return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            seconds = value / 1000 if abs(value) > 1e11 else value
-            return datetime.fromtimestamp(seconds, UTC)
+        at = _moment(value)
     except (ValueError, OverflowError, OSError):
         return None
+    return at if at is not None and at.year in _YEARS else None
+
+
+def _moment(value: Any) -> datetime | None:
+    if isinstance(value, str) and value:
+        at = datetime.fromisoformat(value.strip())
+        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        seconds = value / 1000 if abs(value) > 1e11 else value
+        return datetime.fromtimestamp(seconds, UTC)
     return None
 
 
