@@ -115,7 +115,7 @@ async def _serve_with_window(
     )
     resident_module.stop_on_signals(stopped.set)
     await resident.start()
-    _leave_out_of_collections()
+    leave_out_of_collections()
     watch = None
     if in_background:
         watch = asyncio.ensure_future(_show_without_tray(window, tray))
@@ -129,7 +129,7 @@ async def _serve_with_window(
         await resident.stop()
 
 
-def _leave_out_of_collections() -> None:
+def leave_out_of_collections() -> None:
     """Let the garbage collector pass over what is there for good.
 
     A full collection of all modules and widgets holds the Qt thread for 70 to 240 ms.

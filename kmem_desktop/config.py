@@ -105,12 +105,29 @@ class SettingsFile:
     def __init__(self, path: Path) -> None:
         """Read the settings at `path`."""
         self._path = path
+        self._stamp = self._stamp_now()
         self.current = self._load(Settings())
 
     def refresh(self) -> Settings:
-        """Read again what another part of kmem, or another process, may have changed."""
-        self.current = self._load(self.current)
+        """Read again what another part of kmem, or another process, may have changed.
+
+        Asked for by each query of rules: the file is only opened when it is another one, or of
+        another time or length. Each save writes a new file, so that its number tells one from the
+        next where the clock is too coarse.
+        """
+        stamp = self._stamp_now()
+        if stamp is None or stamp != self._stamp:
+            self.current = self._load(self.current)
+            self._stamp = stamp
         return self.current
+
+    def _stamp_now(self) -> tuple[int, int, int] | None:
+        """Return what tells the file from every other; None where there is none."""
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_size
 
     def change(self, **values: Any) -> Settings:
         """Change some settings and save them at once; the others stay as they are on the disk."""

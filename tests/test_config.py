@@ -108,6 +108,8 @@ def test_settings_of_another_version_are_passed_over(file: Path) -> None:
     [
         ({"zoom_percent": 1000}, Settings(zoom_percent=200)),
         ({"zoom_percent": -5}, Settings(zoom_percent=80)),
+        ({"archive_after_days": 0}, Settings(archive_after_days=1)),
+        ({"delete_after_days": 99_999}, Settings(delete_after_days=3_650)),
         ({"zoom_percent": "150"}, Settings()),
         ({"zoom_percent": True}, Settings()),
         ({"zoom_percent": 1.5}, Settings()),
@@ -121,3 +123,17 @@ def test_a_value_of_the_wrong_kind_is_the_default(
     file: Path, content: dict[str, object], settings: Settings
 ) -> None:
     assert stored(file, content) == settings
+
+
+def test_a_change_of_another_process_is_seen_and_the_same_file_is_not_read_again(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = SettingsFile(file)
+    ours.change(theme="dark")
+    for percent in (110, 120, 130):  # all within one tick of a coarse clock
+        SettingsFile(file).change(zoom_percent=percent)
+        assert ours.refresh() == Settings(theme="dark", zoom_percent=percent)
+    opened: list[object] = []
+    monkeypatch.setattr(SettingsFile, "_load", lambda _, otherwise: opened.append(otherwise))
+    assert ours.refresh().zoom_percent == 130
+    assert opened == []

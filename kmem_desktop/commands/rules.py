@@ -18,9 +18,10 @@ from kmem_desktop.domain.rule_library import (
     RuleAnswer,
     RuleQuery,
     StoredDirective,
+    StoredRule,
     SubmittedDocument,
 )
-from kmem_desktop.domain.rules import LAYER_LABELS, RuleFormat, RuleStatus, Severity
+from kmem_desktop.domain.rules import LAYER_LABELS, RuleFormat, RuleStatus, Severity, TaskContext
 
 YOU = Origin(OriginKind.COMMAND_LINE, "You")
 
@@ -38,6 +39,8 @@ def add_commands(add: Add) -> None:
     query.add_argument("--severity", choices=list(Severity), action="append", default=[])
     query.add_argument("--strict-layer", action="store_true")
     query.add_argument("--explain", action="store_true", help="say why each stands where it does")
+    detect = action("detect", "what a task is about: its layer and topics", _run_detect)
+    detect.add_argument("task", nargs="+")
     allow = action("allow", "read and watch the rule files of a project's folder", _run_allow)
     allow.add_argument("folder")
     forget = action("forget", "let go of a folder and the rules read from it", _run_forget)
@@ -49,6 +52,10 @@ def add_commands(add: Add) -> None:
     take.add_argument("--overwrite", action="store_true")
     take.add_argument("--scope", default="global")
     action("list", "the documents that are kept", _run_list)
+    remove = action("remove", "forget documents; a watched file is not read again", _run_remove)
+    remove.add_argument("ids", nargs="+", type=int, help="numbers of documents")
+    back = action("take-back", "read a file again that was forgotten", _run_take_back)
+    back.add_argument("file")
     action("proposed", "directives that wait for your word", _run_proposed)
     for name, run in (("approve", _run_approve), ("reject", _run_reject)):
         judge = action(name, f"{name} proposed directives by their numbers", run)
@@ -92,8 +99,34 @@ def _run_query(options: argparse.Namespace, profile: Paths) -> int:
     return 0
 
 
+def _run_detect(options: argparse.Namespace, profile: Paths) -> int:
+    task = " ".join(options.task)
+
+    async def work(services: Services) -> TaskContext:
+        await services.embedding.meaning_of(task)  # a command may wait for the model
+        return await services.rules.queries.detect(task)
+
+    context = with_services(profile, work)
+    if options.json:
+        print_json(asdict(context))
+        return 0
+    others = [f"{LAYER_LABELS[layer]} {share:.0%}" for layer, share in context.alternatives]
+    for name, words in (
+        ("Layer", f"{LAYER_LABELS[context.layer]}, {context.confidence:.0%} sure"),
+        ("Or", ", ".join(others)),
+        ("Topics", ", ".join(context.topics)),
+        ("Names", ", ".join(context.technologies)),
+        ("Keywords", ", ".join(context.keywords)),
+        ("Detected by", context.model or context.method),
+    ):
+        if words:
+            print(f"{name:12} {printable(words)}")
+    return 0
+
+
 def _print_summary(answer: RuleAnswer) -> None:
-    share = f", {answer.tokens / answer.source_tokens:.1%} of all" if answer.source_tokens else ""
+    saves = answer.tokens < answer.source_tokens
+    share = f", {answer.tokens / answer.source_tokens:.1%} of all" if saves else ""
     print(
         f"{answer.selected} of {answer.searched} directives, {answer.tokens} tokens{share};"
         f" {answer.context.confidence:.0%} sure of {LAYER_LABELS[answer.context.layer]};"
@@ -143,6 +176,8 @@ def _run_folders(options: argparse.Namespace, profile: Paths) -> int:
     for folder in folders:
         missing = "" if folder.is_there else "  NOT THERE NOW"
         print(f"{printable(folder.path)}  {printable(folder.scope)}, {folder.rules} files{missing}")
+        for path in folder.ignored:
+            print(f"  forgotten: {printable(path)}  (kmem rules take-back FILE)")
     if not folders:
         print("No folder is read. Add one with: kmem rules allow FOLDER")
     return 0
@@ -188,6 +223,30 @@ def _run_list(options: argparse.Namespace, profile: Paths) -> int:
             f" {rule.directives} directives{waiting}, {rule.tokens} tokens"
         )
     print(f"{len(rules)} documents.")
+    return 0
+
+
+def _run_remove(options: argparse.Namespace, profile: Paths) -> int:
+    async def work(services: Services) -> list[StoredRule]:
+        return [await services.rules.library.delete(rule_id, YOU) for rule_id in options.ids]
+
+    gone = with_services(profile, work)
+    if options.json:
+        print_json([asdict(rule) for rule in gone])
+        return 0
+    for rule in gone:
+        stays = "; it is not read again until you take it back" if rule.folder_id else ""
+        print(f"Forgotten: {printable(rule.path)}, {rule.directives} directives{stays}.")
+    return 0
+
+
+def _run_take_back(options: argparse.Namespace, profile: Paths) -> int:
+    folder, report = with_services(profile, lambda s: s.rules.folders.take_back(options.file, YOU))
+    if options.json:
+        print_json({"folder": asdict(folder), "report": asdict(report)})
+        return 0
+    print(f"{printable(options.file)} is read again.")
+    _print_report(report)
     return 0
 
 

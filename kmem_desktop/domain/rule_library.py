@@ -42,6 +42,7 @@ class RuleFolder:
         added_at: When it was added.
         rules: How many rule documents it has.
         is_there: Whether the folder can be read now.
+        ignored: Files in it that a person forgot: they are not read until they are taken back.
     """
 
     id: int
@@ -50,6 +51,7 @@ class RuleFolder:
     added_at: datetime
     rules: int = 0
     is_there: bool = True
+    ignored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +238,27 @@ class RuleConflict:
     first: StoredDirective
     second: StoredDirective
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class DirectiveDifference:
+    """A directive that is another one here than in its file.
+
+    Attributes:
+        here: What is kept; None for what only the file says.
+        in_file: What the file says; None for what only is kept.
+    """
+
+    here: StoredDirective | None
+    in_file: Directive | None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleDifference:
+    """How a document that a person edited differs from its file."""
+
+    rule: StoredRule
+    changes: tuple[DirectiveDifference, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,9 @@ class Shell(Protocol):
     def open_item(self, noun: Noun, item_id: int) -> None:
         """Show an item where items are shown."""
 
+    def open_session(self, uuid: str, position: int | None = None) -> None:
+        """Show a conversation in a window of its own, at a turn."""
+
     def open_entity_named(self, name: str) -> None:
         """Show the entity with this name, if there is one."""
 

@@ -8,6 +8,7 @@ from kmem_desktop.domain.knowledge import GLOBAL_SCOPE
 
 YOU = "You"
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_NOUN_NAMES = {Noun.TURN: "Turn of a conversation", Noun.DIRECTIVE: "Rule"}
 _VERBS = {
     Action.CREATED: "stored",
     Action.UPDATED: "changed",
@@ -64,7 +65,18 @@ def row_facts(row: Row) -> str:
     """Return the last line of a row: what it is, where it holds, from whom."""
     if row.noun is Noun.ENTITY:
         return " · ".join(part for part in (capitalised(row.kind), row.detail) if part)
+    if row.noun is Noun.TURN:
+        other = "" if row.kind == row.stored_by else row.stored_by
+        parts = (f"{row.kind}, {row.detail}", _project(row.scope), other)
+        return " · ".join(part for part in parts if part)
+    if row.noun is Noun.DIRECTIVE:
+        parts = (capitalised(row.kind), row.detail, _project(row.scope))
+        return " · ".join(part for part in parts if part)
     return " · ".join((capitalised(row.kind), scope_name(row.scope), from_whom(row.stored_by)))
+
+
+def _project(scope: str) -> str:
+    return "" if scope == GLOBAL_SCOPE else scope_name(scope)
 
 
 def capitalised(text: str) -> str:
@@ -94,4 +106,4 @@ def change_sentence(entry: HistoryEntry) -> str:
 
 def noun_name(noun: Noun) -> str:
     """Return what people call the noun."""
-    return "Knowledge" if noun is Noun.KNOWLEDGE else capitalised(noun.value)
+    return _NOUN_NAMES.get(noun, capitalised(noun.value))

@@ -24,7 +24,7 @@ from kmem_desktop.domain.rules import TOPICS, Layer, TaskContext
 from kmem_desktop.rules.vocabulary import Words, concept_names, read_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     import numpy as np
@@ -42,9 +42,8 @@ MEANINGLESS = 0.5
 """From this probability of "no task" on the layer is left open."""
 UNKNOWN_CONFIDENCE = 0.1
 LEAST_ALTERNATIVE = 0.03
-RULE_TOPIC_MARGIN = 0.15
-"""How much surer the head has to be of a rule's topic: none is better than a wrong one."""
 RULE_LAYER_CONFIDENCE = 0.6
+"""From which probability on a rule that states no layer is taken to be of one."""
 RULE_TEMPERATURE = 8.0
 """A whole document is less like the sentences the head was fitted to than a task is."""
 
@@ -193,39 +192,6 @@ def traits(text: str, vector: Vector | None, head: Head) -> Vector:
 def traits_size() -> int:
     """Return how many traits there are."""
     return OUTPUTS + len(concept_names())
-
-
-def topics_of(text: str, vector: Vector | None, head: Head) -> tuple[str, ...]:
-    """Return the topics of a directive that states none, surest first; rather none than wrong.
-
-    Args:
-        text: `directive_text` of it.
-        vector: The text's embedding, as for `detect`.
-        head: As `load_head` returns it.
-    """
-    usable = _usable(vector, head)
-    words = read_words(text)
-    if usable is None and not words.concepts:
-        return ()
-    _, threshold = _calibration(usable, head)
-    return _topics_over(_outputs(words, usable, head), threshold + RULE_TOPIC_MARGIN)
-
-
-def layer_of(directives: Iterable[Vector]) -> Layer:
-    """Return the layer of a document that states none, from its directives' traits.
-
-    A document that speaks of several layers, or of none, is left at `Layer.ANY`.
-    """
-    count = 0
-    total = [0.0] * len(LAYERS)
-    for each in directives:
-        count += 1
-        for index in range(len(LAYERS)):
-            total[index] += float(each[index])
-    if not count:
-        return Layer.ANY
-    best = max(range(len(LAYERS)), key=lambda index: total[index])
-    return LAYERS[best] if total[best] / count >= RULE_LAYER_CONFIDENCE else Layer.ANY
 
 
 def directive_text(rule: str, section: str, text: str, rationale: str = "") -> str:

@@ -128,11 +128,6 @@ def read_words(text: str, *, keyword_limit: int = 8) -> Words:
     return Words(concepts, tuple(technologies), _keywords(text, telling, keyword_limit))
 
 
-def technologies_in(text: str) -> tuple[str, ...]:
-    """Return the products, languages and frameworks a text names, in their canonical spelling."""
-    return read_words(text).technologies
-
-
 def content_words(text: str) -> list[str]:
     """Return the words of a text that say something, in lower case, without stop words."""
     return [

@@ -85,6 +85,14 @@ class Meaning:
         """The question's vector, L2-normalised, shape (dimension,)."""
         return self._question
 
+    def asking(self, question: "NDArray[np.float32]") -> "Meaning":
+        """Return another question's meaning, compared with the same vectors.
+
+        Args:
+            question: Its vector, of the same model: L2-normalised, shape (dimension,).
+        """
+        return Meaning(question, self._index)
+
     def vectors(self, ids: Sequence[int]) -> "dict[int, NDArray[np.float32]]":
         """Return the vectors of these documents; those without one are left out."""
 

@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 
 from kmem_desktop.text import identifier_parts, unspaced_pairs, unspaced_runs
 
+LEAST_BEGUN = 3
+"""So many letters of a word that is being typed find, in any text, what begins with them."""
 MOST_WORDS = 64
 """Words past this number are left out: a pasted page is no better question than its start."""
 
@@ -47,6 +49,7 @@ class ParsedQuery:
             there is no need.
         words: The words that are looked up, lower-case, as typed.
         parts: Parts of identifiers among them that are looked up too, lower-case.
+        begun: The last word, lower-case, where it is still being typed; else empty.
         unwanted: The FTS5 expression of what must not be there; empty for nothing.
         tags: Only items with all of these tags.
         scope: Only items of this scope; None for any.
@@ -58,6 +61,7 @@ class ParsedQuery:
     match: str
     words: tuple[str, ...]
     parts: tuple[str, ...] = ()
+    begun: str = ""
     narrowed: str = ""
     unwanted: str = ""
     tags: tuple[str, ...] = ()
@@ -100,6 +104,7 @@ def parse(text: str, *, typing: bool = False, without: frozenset[str] = frozense
         match=_expression(wanted, unwanted, passed_over, open_end=open_end),
         words=tuple(words),
         parts=tuple(_parts_of(wanted, passed_over)),
+        begun=_last_word(wanted) if open_end else "",
         unwanted=" OR ".join(_unwanted_phrases(unwanted)),
         tags=tuple(tag.lower() for tag in fields.get("tag", ())),
         scope=_last(fields.get("scope")),
@@ -107,6 +112,11 @@ def parse(text: str, *, typing: bool = False, without: frozenset[str] = frozense
         before=_date(_last(fields.get("before"))),
         after=_date(_last(fields.get("after"))),
     )
+
+
+def _last_word(pieces: list[str]) -> str:
+    words = _WORD.findall(pieces[-1].lower())
+    return words[-1] if words else ""
 
 
 def _read_field(piece: str) -> tuple[str, str] | None:
@@ -164,7 +174,7 @@ def _expression(
         terms.update(dict.fromkeys(_stop_word_phrase(wanted)))
     chosen = list(terms)[:MOST_WORDS]
     if open_end and (last := _WORD.findall(wanted[-1])):
-        chosen.append(f"{_quoted(last[-1])} *")
+        chosen += _begun_terms(last[-1], is_alone={*chosen} <= {_quoted(last[-1])})
     if not chosen:
         return ""
     expression = f"({' OR '.join(chosen)})"
@@ -190,6 +200,19 @@ def _terms(piece: str, passed_over: frozenset[str]) -> list[str]:
         for run in unspaced_runs(word):
             terms.extend(_unspaced_terms(run))
     return terms
+
+
+def _begun_terms(word: str, *, is_alone: bool) -> list[str]:
+    """Return the terms that find what begins with a word that is still being typed.
+
+    Half of all texts have a word that begins with some two letters, or with "the": they tell
+    nothing beside other words, and alone they are looked for in the titles.
+    """
+    begun = f"{_quoted(word)} *"
+    is_telling = len(word) >= LEAST_BEGUN and word.lower() not in STOP_WORDS
+    if is_telling or unspaced_runs(word):
+        return [begun]
+    return [f"title : {begun}"] if is_alone else []
 
 
 def _unspaced_terms(run: str) -> list[str]:

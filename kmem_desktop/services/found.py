@@ -27,7 +27,7 @@ MOST_MATCHES = 1_000
 ENOUGH_MATCHES = 500
 MOST_SCORED = 30_000
 """How many texts may have a word that still tells something."""
-LEAST_COSINE = 0.35
+LEAST_COSINE = 0.3
 """Without a word in common, less than this is no likeness."""
 _LEAST_COSINES = {Noun.TURN: 0.2, Noun.DIRECTIVE: 0.1}
 """A turn is read with its neighbours, and what answers a question there often says it in other
@@ -159,9 +159,10 @@ def folded_hits(connection: Connection, hits: Sequence[Hit]) -> dict[int, Hit]:
 
 
 def passages(hits: Mapping[int, Hit], kept: Collection[int] = ()) -> dict[int, Hit]:
-    """Return hits without the turns that stand beside a better one of the same conversation.
+    """Return hits with each passage of a conversation once: its turn that is found best.
 
-    A turn is found by the words around it too, so that one mention brings in five turns.
+    A turn is found by the words around it too, so that one mention brings in five turns. Turns
+    belong together while each stands no further from the next one.
 
     Args:
         hits: Under the id that is shown, best first.
@@ -172,10 +173,11 @@ def passages(hits: Mapping[int, Hit], kept: Collection[int] = ()) -> dict[int, H
     for shown_id, hit in hits.items():
         if hit.turn is not None:
             here, around = hit.turn.position, session_rows.NEIGHBOURS
-            if (hit.turn.session_uuid, here) in taken and shown_id not in kept:
-                continue
+            is_beside = (hit.turn.session_uuid, here) in taken
             near = range(here - around, here + around + 1)
             taken.update((hit.turn.session_uuid, position) for position in near)
+            if is_beside and shown_id not in kept:
+                continue
         shown[shown_id] = hit
     return shown
 

@@ -26,7 +26,7 @@ from kmem_desktop.store.connection import (
     require_safe_sqlite,
     translated_errors,
 )
-from kmem_desktop.store.rules.tables import m006_rules
+from kmem_desktop.store.rules.tables import m006_rules, m009_rules_set_aside
 from kmem_desktop.store.sessions.tables import m008_session_life
 
 APPLICATION_ID = 0x6B6D656D  # "kmem"
@@ -325,6 +325,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     m006_rules,
     m007_knowledge_links,
     m008_session_life,
+    m009_rules_set_aside,
 )
 NEWEST_VERSION = len(MIGRATIONS)
 

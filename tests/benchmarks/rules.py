@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from kmem_desktop.domain.rules import (
     LAYER_LABELS,
+    TOPICS,
     Directive,
     Layer,
     RankedDirective,
@@ -31,7 +32,10 @@ from kmem_desktop.domain.rules import (
 from kmem_desktop.providers.embedded import EmbeddedModel
 from kmem_desktop.rules import ranking
 from kmem_desktop.rules.context_block import context_block
+from kmem_desktop.rules.detection import LAYERS as HEAD_LAYERS
 from kmem_desktop.rules.detection import (
+    OUTPUTS,
+    RULE_LAYER_CONFIDENCE,
     Head,
     detect,
     directive_text,
@@ -41,6 +45,7 @@ from kmem_desktop.rules.detection import (
 from kmem_desktop.rules.ranking import EVERYTHING, Candidate, Cut, rank
 from kmem_desktop.rules.tokens import count_tokens
 from kmem_desktop.search.query import parse
+from kmem_desktop.services.rules.querying import SURE_TOPIC
 from tests.benchmarks.measures import Measure
 from tests.server.corpora import ROOT, corpora
 
@@ -222,6 +227,19 @@ def _speed(pool: _Pool) -> Measure:
     return Measure(f"rank {MANY} candidates", value, "", "2 ms")
 
 
+def _topics_of(shares: NDArray[np.float32]) -> tuple[str, ...]:
+    """Return the topics of a directive that states none, as a query takes them."""
+    topics = shares[len(HEAD_LAYERS) : OUTPUTS] >= SURE_TOPIC
+    return tuple(topic for topic, is_sure in zip(TOPICS, topics, strict=True) if is_sure)
+
+
+def _layer_of(shares: NDArray[np.float32]) -> Layer:
+    """Return the layer of a directive that states none, as a query takes it."""
+    layers = shares[: len(HEAD_LAYERS)]
+    best = int(layers.argmax())
+    return HEAD_LAYERS[best] if layers[best] >= RULE_LAYER_CONFIDENCE else Layer.ANY
+
+
 def _pool(folder: Path, head: Head, model: EmbeddedModel) -> _Pool:
     lines = _lines(folder / "directives" / "directives-dev.jsonl")
     queries = _lines(folder / "directives" / "relevance-dev.jsonl")
@@ -247,8 +265,8 @@ def _pool(folder: Path, head: Head, model: EmbeddedModel) -> _Pool:
             Severity(severity),
             document.section(line),
             line["line"],
-            topics=tuple(line["rule_topics"]),
-            layer=LAYERS[line["rule_layer"]] if line["rule_layer"] else Layer.ANY,
+            topics=tuple(line["rule_topics"]) or _topics_of(own[place]),
+            layer=LAYERS[line["rule_layer"]] if line["rule_layer"] else _layer_of(own[place]),
         )
         candidates.append(
             Candidate(

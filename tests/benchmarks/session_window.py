@@ -25,6 +25,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
+from kmem_desktop.app import leave_out_of_collections
 from kmem_desktop.bootstrap import Services, opened_services
 from kmem_desktop.config import SettingsFile, paths
 from kmem_desktop.domain.changes import Origin, OriginKind
@@ -270,6 +271,7 @@ async def measure() -> None:
             window.resize(1280, 800)
             window.show()
             await asyncio.sleep(SETTLE_S)
+            leave_out_of_collections()
             page = await listing(window)
             await opening(page, uuid)
             await scrolling(page, uuid)

@@ -5,7 +5,7 @@ from pathlib import Path
 import apsw
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
@@ -16,10 +16,12 @@ from kmem_desktop.domain.rules import RuleFormat, RuleStatus
 from kmem_desktop.errors import StoreError
 from kmem_desktop.gui.context import BY_WINDOW
 from kmem_desktop.gui.main_window import MainWindow
+from kmem_desktop.gui.popups.key_list import IN_RULES
 from kmem_desktop.gui.rules.rule_deeds import file_name
 from kmem_desktop.gui.rules.rule_lists import Face
 from kmem_desktop.gui.rules.rule_tree_model import Kind
 from kmem_desktop.gui.rules.rules_page import RulesPage
+from kmem_desktop.gui.widgets.controls import Button
 from tests.gui.conftest import OpenWindow, Runner
 from tests.gui.rule_documents import AGENTS, CLAUDE, PROPOSED, write_project
 from tests.gui.rule_scenes import BY_ASSISTANT, directive_id, rules_page
@@ -308,8 +310,13 @@ def test_a_file_that_changed_after_an_edit_waits_for_a_word(
     assert page.pane.document_view._news_words.text().startswith("Its file changed since")
     press(window, Key.Key_F if take else Key.Key_M)
     if take:
-        assert "Everything you edited in it here is lost" in window.notice.words()
-        window.notice.press()
+        compared = page.pane.difference_view
+        wait_for(qtbot, lambda: page.pane.shows_report)
+        assert "Your words are lost then" in compared.summary.text()
+        assert "SHOULD Indent with 8 spaces." in compared.words()
+        assert "SHOULD Indent with 4 spaces." in compared.words()
+        assert run(library.difference(rule.id)).changes
+        press(window, Key.Key_F)
     wait_for(qtbot, lambda: not page.pane.rule.has_news)  # type: ignore[union-attr]
     texts = [each.directive.text for each in run(library.directives(rule.id))]
     assert ("Indent with 8 spaces." in texts) is not take
@@ -480,3 +487,58 @@ def test_the_tree_is_a_model_that_keeps_its_promises(
     type_into(page.field.edit, "tabs")
     kinds = {page.lists.model.node(page.lists.model.index(0, 0)).kind}
     assert kinds == {Kind.FOLDER}
+
+
+def test_a_file_that_is_forgotten_can_be_had_back_at_once_or_later(
+    open_window: OpenWindow, project: Path, run: Runner, services: Services, qtbot: QtBot
+) -> None:
+    window, page = open_page(open_window, qtbot)
+    rule = next(r for r in run(services.rules.library.rules()) if r.place == "CLAUDE.md")
+
+    def forget() -> None:
+        page.go_to(("rule", rule_id()))
+        wait_for(qtbot, lambda: page.pane.bar.offers("forget"))
+        press(window, Key.Key_Delete)
+        assert "not read again until you take it back" in window.notice.words()
+        window.notice.press()
+        wait_for(qtbot, lambda: "CLAUDE.md" not in rows(page) and window.notice.offers_undo)
+
+    def rule_id() -> int:
+        assert page.library is not None
+        return next(r.id for r in page.library.rules if r.path == rule.path)
+
+    forget()
+    window.undo_last()
+    wait_for(qtbot, lambda: "CLAUDE.md" in rows(page))
+    forget()
+    run(services.rules.folders.read(run(services.rules.folders.list_folders())[0]))
+    page.go_to(("folder", str(project)))
+    view = page.pane.folder_view
+    wait_for(qtbot, lambda: view.isVisible() and view._forgotten.isVisible())
+    assert "CLAUDE.md" not in rows(page)
+    buttons = lambda: [b for b in view._forgotten.findChildren(Button) if b.isVisible()]  # noqa: E731
+    wait_for(qtbot, lambda: len(buttons()) == 1)
+    (button,) = buttons()
+    assert button.accessibleName() == "Read CLAUDE.md again"
+    button.click()
+    wait_for(qtbot, lambda: "CLAUDE.md" in rows(page) and not view._forgotten.isVisible())
+
+
+def test_every_key_of_the_page_is_in_the_list_of_keys(
+    open_window: OpenWindow, project: Path, qtbot: QtBot
+) -> None:
+    _, page = open_page(open_window, qtbot)
+    names = {Key.Key_Delete: "Del"}
+    signs = ((CONTROL, "Ctrl"), (Qt.KeyboardModifier.AltModifier, "Alt"))
+    listed = {key for keys, _ in IN_RULES for key in keys}
+    missing = []
+    for key, modifier in page._keys:
+        if key in (Key.Key_Return, Key.Key_Enter) or (key, modifier) == (Key.Key_S, CONTROL):
+            continue  # Copy and Save have the same key everywhere
+        parts = [sign for flag, sign in signs if modifier & flag]
+        if modifier & Qt.KeyboardModifier.ShiftModifier:
+            parts.append("⇧")
+        words = " ".join([*parts, names.get(key, QKeySequence(key).toString())])
+        if words not in listed:
+            missing.append(words)
+    assert missing == []

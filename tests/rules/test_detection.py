@@ -13,9 +13,7 @@ from kmem_desktop.rules.detection import (
     Head,
     detect,
     directive_text,
-    layer_of,
     load_head,
-    topics_of,
     traits,
     traits_size,
 )
@@ -177,48 +175,6 @@ def test_traits_are_shares_and_have_their_size() -> None:
     assert found.shape == (traits_size(),)
     assert found.dtype == np.float32
     assert 0 <= found.min() <= found.max() <= 1
-
-
-@pytest.mark.parametrize(
-    ("text", "topics"),
-    [
-        ("SQL. Queries. Use parameterized queries; never build SQL from input.", "database"),
-        ("Web. Forms. Give every form control a label and a visible focus.", "frontend"),
-        ("Testing. Scope. Write one test for each behaviour; mock the network.", "testing"),
-    ],
-)
-def test_a_directive_without_topics_gets_those_that_are_sure(text: str, topics: str) -> None:
-    assert topics in topics_of(text, model().embed([text])[0], head())
-    assert topics in topics_of(text, None, head())
-
-
-def test_a_directive_that_tells_nothing_gets_no_topic() -> None:
-    text = "Guide. Be kind. Delete what nobody needs."
-    assert topics_of(text, model().embed([text])[0], head()) == ()
-    assert topics_of("", None, head()) == ()
-
-
-def test_a_document_gets_the_layer_most_of_its_directives_speak_of() -> None:
-    texts = [
-        directive_text("Playwright", "Waiting", "Never wait for a fixed time in a test."),
-        directive_text("Playwright", "Scope", "Write one test file for each page."),
-        directive_text("Playwright", "Fixtures", "Use fixtures for what tests share."),
-    ]
-    found = [
-        traits(text, vector, head())
-        for text, vector in zip(texts, model().embed(texts), strict=True)
-    ]
-    assert layer_of(found) is Layer.TESTS
-
-
-def test_a_document_of_many_layers_or_none_is_left_open() -> None:
-    texts = ["Add an index to the table", "Center the button", "Pin actions to a commit", "Hello"]
-    found = [
-        traits(text, vector, head())
-        for text, vector in zip(texts, model().embed(texts), strict=True)
-    ]
-    assert layer_of(found) is Layer.ANY
-    assert layer_of([]) is Layer.ANY
 
 
 def test_a_directive_is_placed_by_the_last_heading_of_its_path() -> None:

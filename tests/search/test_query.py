@@ -203,6 +203,39 @@ def test_the_last_word_matches_what_begins_with_it_while_typing(diverse: Connect
     assert count(diverse, "ECONN", typing=True) == 1
 
 
+def test_two_letters_find_what_begins_with_them_only_alone_and_only_in_titles() -> None:
+    assert parse("pa", typing=True).match == '("pa" OR title : "pa" *)'
+    assert parse("redis pa", typing=True).match == '("redis" OR "pa")'
+    assert parse("redis rep", typing=True).match == '("redis" OR "rep" OR "rep" *)'
+    assert parse("the", typing=True).match == '(title : "the" *)'
+    assert parse("redis the", typing=True).match == '("redis")'
+    assert parse("検", typing=True).match.endswith('"検" *)')
+
+
+def test_the_word_that_is_still_being_typed_is_told() -> None:
+    assert parse("redis Repl", typing=True).begun == "repl"
+    assert parse("redis repl ", typing=True).begun == ""
+    assert parse("redis repl").begun == ""
+    assert parse("redis …", typing=True).begun == ""
+
+
+def test_marks_are_those_of_the_index_however_many_documents_there_are(
+    diverse: Connection,
+) -> None:
+    match = parse("jum", typing=True).match
+    ids = [row[0] for row in diverse.execute("SELECT id FROM documents")]
+    rows = diverse.execute(
+        "SELECT rowid, highlight(documents_index, 0, ?1, ?2),"
+        " snippet(documents_index, 1, ?1, ?2, '…', ?3)"
+        " FROM documents_index WHERE documents_index MATCH ?4",
+        (fulltext.MARK_START, fulltext.MARK_END, fulltext.SNIPPET_TOKENS, match),
+    )
+    expected = {row[0]: fulltext.Marked(row[1], row[2]) for row in rows}
+    assert expected
+    assert fulltext.marked(diverse, match, ids) == expected
+    assert fulltext.marked(diverse, match, []) == {}
+
+
 def test_a_finished_field_opens_no_end() -> None:
     assert "*" not in parse("login tag:ap", typing=True).match
 

@@ -20,16 +20,16 @@ from kmem_desktop.gui.detail.deeds import Deed
 from kmem_desktop.gui.detail.editing import Editing
 from kmem_desktop.gui.detail.entity_actions import EntityActions
 from kmem_desktop.gui.detail.entity_view import EntityView
-from kmem_desktop.gui.detail.found_directive_view import (
-    FoundDirective,
-    FoundDirectiveView,
-    read_directive,
-)
 from kmem_desktop.gui.detail.history_view import HistoryView
 from kmem_desktop.gui.detail.item_toolbar import ItemToolbar
 from kmem_desktop.gui.detail.knowledge_view import KnowledgeView
 from kmem_desktop.gui.detail.parts import PaneBar
-from kmem_desktop.gui.detail.turn_view import FoundTurn, TurnView, read_turn
+from kmem_desktop.gui.found.directive_view import (
+    FoundDirective,
+    FoundDirectiveView,
+    read_directive,
+)
+from kmem_desktop.gui.found.turn_view import FoundTurn, TurnView, read_turn
 from kmem_desktop.gui.markdown import is_link
 from kmem_desktop.gui.theme import Type
 from kmem_desktop.gui.widgets.labels import Label

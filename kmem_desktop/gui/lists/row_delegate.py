@@ -17,14 +17,19 @@ from kmem_desktop.domain.changes import Noun
 from kmem_desktop.domain.found import Row
 from kmem_desktop.gui.appearance import theme
 from kmem_desktop.gui.icons import paint_icon
+from kmem_desktop.gui.lists.row_ground import paint_ground
 from kmem_desktop.gui.lists.row_painting import MarkedText
 from kmem_desktop.gui.lists.row_table_model import ROW_ROLE, Index, tooltip
 from kmem_desktop.gui.lists.snippets import plain_snippet
-from kmem_desktop.gui.theme import BAR_PX, LINE_PX, META_LINE_PX, Theme, Type
-from kmem_desktop.gui.widgets.controls import paint_focus_ring
+from kmem_desktop.gui.theme import LINE_PX, META_LINE_PX, Theme, Type
 from kmem_desktop.gui.wording import row_facts, when
 
-NOUN_ICONS = {Noun.KNOWLEDGE: "bookmark", Noun.ENTITY: "graph"}
+NOUN_ICONS = {
+    Noun.KNOWLEDGE: "bookmark",
+    Noun.ENTITY: "graph",
+    Noun.TURN: "sessions",
+    Noun.DIRECTIVE: "rules",
+}
 
 
 class Density(Enum):
@@ -57,34 +62,14 @@ class RowDelegate(QStyledItemDelegate):
         rect = QRectF(option.rect)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        selected = self._paint_ground(painter, option, rect, look)
+        paint_ground(painter, rect, option.state, look, has_line=self._has_facts)
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)
         row = index.data(ROW_ROLE)
         if isinstance(row, Row):
             self._paint_row(painter, rect, row, look, selected=selected)
         else:
             self._paint_placeholder(painter, rect, look)
         painter.restore()
-
-    def _paint_ground(
-        self, painter: QPainter, option: QStyleOptionViewItem, rect: QRectF, look: Theme
-    ) -> bool:
-        """Paint ground, hairline and bar; return whether the row is selected."""
-        state: QStyle.StateFlag = option.state
-        selected = bool(state & QStyle.StateFlag.State_Selected)
-        if selected:
-            painter.fillRect(rect, look.color("accent_soft"))
-        elif state & QStyle.StateFlag.State_MouseOver:
-            painter.fillRect(rect, look.color("hover"))
-        if self._has_facts:
-            painter.fillRect(
-                QRectF(rect.x(), rect.bottom() - 1, rect.width(), 1), look.color("line")
-            )
-        if selected:
-            bar = QRectF(rect.x(), rect.y(), BAR_PX, rect.height())
-            painter.fillRect(bar, look.color("accent"))
-            if state & QStyle.StateFlag.State_HasFocus:
-                paint_focus_ring(painter, rect.adjusted(0, 0, 0, -1), 2, look.color("accent"))
-        return selected
 
     def _paint_row(
         self, painter: QPainter, rect: QRectF, row: Row, look: Theme, *, selected: bool

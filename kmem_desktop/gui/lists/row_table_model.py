@@ -9,7 +9,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 
 from kmem_desktop.domain.changes import Noun
 from kmem_desktop.domain.found import Row
-from kmem_desktop.gui.wording import exactly, row_facts, when
+from kmem_desktop.gui.wording import exactly, noun_name, row_facts, when
 from kmem_desktop.services.listing import Listing, View
 
 BLOCK_SIZE = 100
@@ -121,10 +121,11 @@ class RowTableModel(QAbstractTableModel):
 
 def spoken(row: Row) -> str:
     """Return a row as a screen reader says it."""
-    kind = "Knowledge" if row.noun is Noun.KNOWLEDGE else "Entity"
-    return f"{row.title}. {kind}, {row_facts(row)}, {when(row.updated_at)}"
+    return f"{row.title}. {noun_name(row.noun)}, {row_facts(row)}, {when(row.updated_at)}"
 
 
 def tooltip(row: Row) -> str:
     """Return what a row says when the mouse rests on its date."""
+    if row.noun is Noun.TURN:
+        return f"Said {exactly(row.updated_at)}"
     return f"Changed {exactly(row.updated_at)}"

@@ -25,6 +25,7 @@ _DOORS = {
     OriginKind.WINDOW: "in the window",
     OriginKind.COMMAND_LINE: "on the command line",
     OriginKind.IMPORT: "import",
+    OriginKind.UPKEEP: "by itself",
 }
 UNDO_WORDS = "Undo"
 

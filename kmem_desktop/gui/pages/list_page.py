@@ -21,10 +21,16 @@ from kmem_desktop.gui.widgets.empty import EmptyState
 from kmem_desktop.gui.widgets.labels import Hairline, KeyHint, Label
 from kmem_desktop.gui.widgets.search_field import SearchField
 from kmem_desktop.gui.wording import counted
-from kmem_desktop.services.listing import View
+from kmem_desktop.services.listing import EVERYTHING, View
 
-EVERYTHING = (Noun.KNOWLEDGE, Noun.ENTITY)
-NOUN_PLACES = {Noun.KNOWLEDGE: "Knowledge", Noun.ENTITY: "Graph"}
+NOUN_PLACES = {
+    Noun.KNOWLEDGE: "Knowledge",
+    Noun.ENTITY: "Graph",
+    Noun.TURN: "Sessions",
+    Noun.DIRECTIVE: "Rules",
+}
+ELSEWHERE = (Noun.TURN, Noun.DIRECTIVE)
+"""What is opened on a page of its own."""
 
 
 class ListPage(Page):
@@ -157,7 +163,7 @@ class ListPage(Page):
             self.context.shell.ask_why_not(view)
 
     def keep_as_test(self) -> None:
-        if self.has_question and self.detail.has_item and self.detail.shown is not None:
+        if self.has_question and self.detail.offers("keep_test") and self.detail.shown is not None:
             question = self.field.edit.text().strip()
             self.context.shell.keep_as_test(question, self.detail.shown.id)
 
@@ -210,6 +216,11 @@ class ListPage(Page):
         self.list.choose_current()
 
     def _on_chosen(self, item_id: int) -> None:
+        row = self.model.row_of(item_id)
+        text = None if row is None else self.model.row_at(row)
+        if text is not None and text.noun in ELSEWHERE:
+            self.context.shell.open_item(text.noun, item_id)
+            return
         self.columns.open_right(True)
         self.detail.focus_item()
 
@@ -281,6 +292,11 @@ class ListPage(Page):
             self.empty.set_words(f"Nothing has “{text[:60]}”", words, new)
         self._stack.setCurrentWidget(self.empty)
 
+    def show_empty(self, title: str, words: str, *buttons: Button) -> None:
+        """Say why there are no rows, and what can be done about it."""
+        self.empty.set_words(title, words, *buttons)
+        self._stack.setCurrentWidget(self.empty)
+
     def _offer_to_widen(self, text: str, elsewhere: int) -> None:
         noun = self.shown_nouns()[0]
         place = NOUN_PLACES[noun] if len(self.shown_nouns()) == 1 else "here"
@@ -305,7 +321,7 @@ class ListPage(Page):
         return (
             "Nothing is remembered yet",
             "Connect an assistant and it stores what it learns here; or write the first piece"
-            " yourself, or bring in the memory file of another server.",
+            " yourself, or bring in conversations and memories of other programs.",
         )
 
     def first_buttons(self) -> list[Button]:

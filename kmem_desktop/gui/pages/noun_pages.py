@@ -1,5 +1,6 @@
 """Knowledge and Graph: one kind of thing each, last changed first, with a filter."""
 
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from kmem_desktop.domain.changes import Noun
@@ -70,7 +71,15 @@ class GraphPage(NounPage):
         """Lay out the page."""
         new = Button("New entity", key="Ctrl ⇧ N")
         super().__init__(context, Noun.ENTITY, "Graph", new, parent)
+        self.picture_button = Button("Picture", key="Ctrl G")
+        self.picture_button.clicked.connect(self._show_picture)
+        self.head.right.addWidget(self.picture_button)
         new.clicked.connect(lambda: self.new_entity())
+
+    def _show_picture(self) -> None:
+        action = self.window().findChild(QAction, "picture")
+        if isinstance(action, QAction):  # the same as by its key, with what is selected
+            action.trigger()
 
     def summary(self, count: int) -> str:
         return f"{counted(count, 'entity', 'entities')} with what is known about them."

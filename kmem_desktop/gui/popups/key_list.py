@@ -14,6 +14,65 @@ _IN_LISTS = (
     (("J", "K"), "The same, in the list"),
     (("↵",), "Open what is selected"),
 )
+IN_RULES = (
+    (("L",), "All rules"),
+    (("T",), "A task, and what it gets"),
+    (("W",), "What waits for you"),
+    (("C",), "Contradictions"),
+    (("A",), "Approve"),
+    (("R",), "Reject"),
+    (("P",), "Propose again"),
+    (("E",), "Edit"),
+    (("O",), "Open the file"),
+    (("G",), "Read the folder again"),
+    (("Del",), "Forget a file or a folder"),
+    (("F",), "Compare with the file, then take it"),
+    (("M",), "Keep your words"),
+    (("S",), "Write the rules to a file"),
+    (("V",), "What the assistant gets, as it is sent"),
+    (("1", "2"), "Show a side of a contradiction"),
+    (("Alt 1", "Alt 2"), "Reject that side"),
+    (("Ctrl O",), "Add a project"),
+    (("Ctrl ⇧ O",), "Read files once"),
+)
+_IN_INBOX = (
+    (("A",), "Accept"),
+    (("E",), "Edit, then accept"),
+    (("M",), "Merge with what is known"),
+    (("D",), "Drop (or Del)"),
+    (("Z",), "Take the last decision back"),
+    (("O",), "Open the conversation"),
+    (("Shift", "A"), "Accept all of the conversation"),
+    (("Shift", "D"), "Drop all of it"),
+)
+_IN_SESSIONS = (
+    (("O",), "Open the session (or ↵)"),
+    (("P",), "Pin, or let go"),
+    (("E",), "Title, project, tags"),
+    (("A",), "Archive, or take out"),
+    (("S",), "Summarise now"),
+    (("Del",), "Delete"),
+    (("→",), "Go to the detail"),
+)
+_IN_A_SESSION = (
+    (("J", "K"), "Next turn, turn before"),
+    (("M",), "Mark the turn as important"),
+    (("↵",), "Unfold what tools did"),
+    (("Ctrl F",), "Find in the session"),
+    (("F3",), "Next match (back with Shift)"),
+    (("Ctrl ⇧ C",), "Copy for any assistant"),
+    (("Ctrl L",), "Copy the one-line prompt"),
+    (("Ctrl ↵",), "Open as a chat here"),
+    (("Ctrl S",), "Export as markdown"),
+    (("Ctrl P",), "Pin, or let go"),
+    (("Ctrl B",), "The other side, where one has room"),
+)
+_IN_PICTURE = (
+    (("←", "→"), "The next dot that way"),
+    (("↵",), "Make it the centre"),
+    (("+", "-"), "Nearer, further"),
+    (("0",), "Show all"),
+)
 
 
 class KeyList(Overlay):
@@ -41,6 +100,11 @@ class KeyList(Overlay):
             ]
             (right if number % 2 else left).addLayout(_group(group.name, rows))
         right.addLayout(_group("In a list", _IN_LISTS))
+        left.addLayout(_group("In a session's window", _IN_A_SESSION))
+        right.addLayout(_group("On the page Sessions", _IN_SESSIONS))
+        right.addLayout(_group("In the inbox", _IN_INBOX))
+        left.addLayout(_group("In the picture of the graph", _IN_PICTURE))
+        left.addLayout(_group("In the rules", IN_RULES))
         left.addStretch(1)
         right.addStretch(1)
         area.column.addLayout(columns)

@@ -6,18 +6,16 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from kmem_desktop.domain.changes import Noun
 from kmem_desktop.domain.found import Row
-from kmem_desktop.domain.graph import EntityDetails
-from kmem_desktop.domain.knowledge import KnowledgeItem
 from kmem_desktop.gui.appearance import appearance, theme
 from kmem_desktop.gui.context import Context
-from kmem_desktop.gui.detail.detail_pane import as_text
+from kmem_desktop.gui.detail.detail_pane import Item, as_text, read_item
 from kmem_desktop.gui.lists.list_loader import ListLoader
 from kmem_desktop.gui.lists.row_delegate import Density, RowDelegate
 from kmem_desktop.gui.lists.row_list_view import RowListView
 from kmem_desktop.gui.lists.row_table_model import RowTableModel
-from kmem_desktop.gui.pages.list_page import EVERYTHING
 from kmem_desktop.gui.widgets.labels import Hairline, KeyHint
 from kmem_desktop.gui.widgets.search_field import SearchField
+from kmem_desktop.services.listing import EVERYTHING
 
 SHOWN_ROWS = 8
 _WIDTH_PX = 640
@@ -93,27 +91,25 @@ class QuickSearch(QWidget):
     def _on_chosen(self, item_id: int) -> None:
         row = self._row(item_id)
         self.hide()
-        if row is not None:
+        if row is None:
+            return
+        if row.noun is not Noun.TURN:  # a conversation has a window of its own
             window = self._owner.window()
             window.show()
             window.raise_()
             window.activateWindow()
-            self._context.shell.open_item(row.noun, row.id)
+        self._context.shell.open_item(row.noun, row.id)
 
     def _copy(self) -> None:
         row = self._row(self.list.current_id() or 0)
         if row is None:
             return
-        services, tasks = self._context.services, self._context.tasks
 
-        def done(item: KnowledgeItem | EntityDetails) -> None:
+        def done(item: Item) -> None:
             QGuiApplication.clipboard().setText(as_text(item)[1])
             self.hide()
 
-        if row.noun is Noun.KNOWLEDGE:
-            tasks.run(services.knowledge.get(row.id), done)
-        else:
-            tasks.run(services.graph.details(row.id), done)
+        self._context.tasks.run(read_item(self._context.services, row.noun, row.id), done)
 
     def _save_as_new(self) -> None:
         self.hide()

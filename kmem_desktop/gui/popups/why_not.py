@@ -24,11 +24,13 @@ from kmem_desktop.gui.widgets.empty import EmptyState
 from kmem_desktop.gui.widgets.labels import Hairline, KeyHint, Label
 from kmem_desktop.gui.widgets.search_field import SearchField
 from kmem_desktop.gui.wording import quoted
+from kmem_desktop.services.listing import EVERYTHING
 
 _WIDTH_PX = 640
 _HEIGHT_PX = 480
 _TOPIC = "why not"
-EVERYTHING = (Noun.KNOWLEDGE, Noun.ENTITY)
+_TESTABLE = (Noun.KNOWLEDGE, Noun.ENTITY, Noun.TURN)
+"""What the tools find; rules are asked for in another way."""
 
 
 class WhyNotPanel(Overlay):
@@ -113,7 +115,7 @@ class WhyNotPanel(Overlay):
         return _column((self.view, 1), Hairline(), foot)
 
     def _connect(self) -> None:
-        self.field.asked.connect(lambda text: self.loader.ask(text, EVERYTHING))
+        self.field.asked.connect(lambda text: self.loader.ask(text, self._nouns()))
         self.field.moved.connect(self.list.move)
         self.field.entered.connect(self._on_entered)
         self.field.left.connect(self.dismiss)
@@ -147,15 +149,19 @@ class WhyNotPanel(Overlay):
         self._asked.setText(quoted(question, 160))
         self._enter_words.setCurrentIndex(1)
         self._begin(EntryQuery(question), then)
-        self.loader.ask(question, EVERYTHING)
+        self.loader.ask(question, _TESTABLE)
 
     def _begin(self, question: Question, then: Callable[[int | str], None] | None) -> None:
         self._question, self._then = question, then
         self._context.tasks.drop(_TOPIC)
         self._faces.setCurrentIndex(0)
         self.field.edit.clear()
-        self.loader.ask("", EVERYTHING)
+        self.loader.ask("", self._nouns())
         self.open()
+
+    def _nouns(self) -> tuple[Noun, ...]:
+        """Return what can be picked."""
+        return EVERYTHING if self._then is None else _TESTABLE
 
     def take_focus(self) -> None:
         if self.explains:
@@ -198,8 +204,8 @@ class WhyNotPanel(Overlay):
         self._asked.setText(f"You asked {quoted(absence.question.strip(), 160)}.")
         self.view.show_absence(absence)
         is_there = bool(absence.item.id)
-        self.open_button.setEnabled(is_there and absence.item.noun is not Noun.TURN)
-        self.keep_button.setEnabled(is_there)
+        self.open_button.setEnabled(is_there)
+        self.keep_button.setEnabled(is_there and absence.item.noun is not Noun.DIRECTIVE)
         self._faces.setCurrentIndex(1)
         self.take_focus()
 
@@ -217,12 +223,14 @@ class WhyNotPanel(Overlay):
         item = self._item()
         if item is not None and self.open_button.isEnabled():
             self.dismiss()
-            noun = Noun.KNOWLEDGE if item.noun is Noun.KNOWLEDGE else Noun.ENTITY
+            noun = Noun.ENTITY if item.noun is Noun.OBSERVATION else item.noun
             self._context.shell.open_item(noun, item.owner_id)
 
     def _keep(self) -> None:
         item, question = self._item(), self._question
-        if item is None or question is None or isinstance(question, EntryQuery) or not item.id:
+        if item is None or question is None or not self.keep_button.isEnabled():
+            return
+        if isinstance(question, EntryQuery):
             return
         self.dismiss()
         self._context.shell.keep_as_test(question.text, item.uuid)

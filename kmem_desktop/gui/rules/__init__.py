@@ -1,1 +1,1 @@
-"""The page of rules: the tree, what one of them says, and what an assistant gets for a task."""
+"""The page of rules: the tree, what one of them says, and what a person does with it."""

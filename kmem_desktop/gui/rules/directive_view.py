@@ -59,7 +59,7 @@ class DirectiveView(ScrolledColumn):
         self._severity = Label("", Type.META_STRONG)
         self._section = Label("", Type.META, "ink3", wrap=True)
         self.text = LoudText("Text")
-        self._source = Button("", look=Look.LINK)
+        self._source = Button("Its file", look=Look.LINK)
         self._facts = Label("", Type.META, "ink3", wrap=True)
         self._edited = self._build_edited()
         self._why = TextCard("Why")
@@ -79,7 +79,7 @@ class DirectiveView(ScrolledColumn):
         card = Card("Edited here")
         words = "Your words are kept when the file is read again."
         card.body.addWidget(Label(words, Type.BODY, wrap=True))
-        self._take_file = Button("Take the file's version…", key="F")
+        self._take_file = Button("Compare with the file…", key="F")
         card.body.addWidget(self._take_file)
         card.hide()
         return card

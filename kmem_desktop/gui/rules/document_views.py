@@ -13,6 +13,7 @@ from kmem_desktop.gui.rules.rule_parts import ExportCard, NamedRows, clear
 from kmem_desktop.gui.rules.sentences import (
     document_facts,
     document_rows,
+    inside,
     project_name,
     report_summary,
 )
@@ -112,7 +113,7 @@ class DocumentView(ScrolledColumn):
     def _build_news(self) -> Card:
         card = Card()
         self._news_words = Label("", Type.BODY, wrap=True)
-        take = Button("Take the file's version…", key="F")
+        take = Button("Compare with the file…", key="F")
         keep = Button("Keep yours", key="M")
         take.clicked.connect(lambda: self.settle_wanted.emit(True))
         keep.clicked.connect(lambda: self.settle_wanted.emit(False))
@@ -179,7 +180,13 @@ def _news_words(rule: StoredRule) -> str:
 
 
 class FolderView(ScrolledColumn):
-    """Shows a project's folder, or what belongs to no folder."""
+    """Shows a project's folder, or what belongs to no folder.
+
+    Signals:
+        take_back_wanted: A file that was forgotten is to be read again (its path).
+    """
+
+    take_back_wanted = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """Start without a folder."""
@@ -194,6 +201,10 @@ class FolderView(ScrolledColumn):
         self._look_at = Card("To look at")
         self._look_at_lines = Label("", Type.META, "warn", wrap=True).allow_selection()
         self._look_at.body.addWidget(self._look_at_lines)
+        self._forgotten = Card("Forgotten, and not read again")
+        self._forgotten_lines = QVBoxLayout()
+        self._forgotten_lines.setSpacing(6)
+        self._forgotten.body.addLayout(self._forgotten_lines)
         self.export = ExportCard()
         column = self.column
         column.addWidget(self._title)
@@ -202,7 +213,7 @@ class FolderView(ScrolledColumn):
         column.addWidget(self._facts)
         cards = QVBoxLayout()
         cards.setSpacing(10)
-        for card in (self._missing, self._look_at, self.export):
+        for card in (self._missing, self._look_at, self._forgotten, self.export):
             cards.addWidget(card)
         column.addSpacing(14)
         column.addLayout(cards)
@@ -212,6 +223,7 @@ class FolderView(ScrolledColumn):
         self._path.setText(folder.path)
         self._path.show()
         self._missing.setVisible(not folder.is_there)
+        self._show_forgotten(folder)
         words = f"{_counts(rules)} Only for work on {scope_name(folder.scope)}."
         if folder.is_there:
             words += " The folder is watched: a file that changes is read again by itself."
@@ -221,7 +233,23 @@ class FolderView(ScrolledColumn):
         """Show documents that belong to no folder."""
         self._path.hide()
         self._missing.hide()
+        self._forgotten.hide()
         self._show(title, f"{_counts(rules)} Handed in by assistants, or imported by you.", rules)
+
+    def _show_forgotten(self, folder: RuleFolder) -> None:
+        clear(self._forgotten_lines)
+        for path in folder.ignored:
+            line = QWidget()
+            parts = QHBoxLayout(line)
+            parts.setContentsMargins(0, 0, 0, 0)
+            name = inside(path, folder)
+            parts.addWidget(Label(name, Type.BODY, wrap=True), 1)
+            again = Button("Read it again")
+            again.setAccessibleName(f"Read {name} again")
+            again.clicked.connect(lambda _=False, path=path: self.take_back_wanted.emit(path))
+            parts.addWidget(again)
+            self._forgotten_lines.addWidget(line)
+        self._forgotten.setVisible(bool(folder.ignored))
 
     def _show(self, title: str, facts: str, rules: Sequence[StoredRule]) -> None:
         self._title.setText(title)

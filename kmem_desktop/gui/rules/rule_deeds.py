@@ -22,7 +22,7 @@ from kmem_desktop.domain.rules import RuleFormat, RuleRelationKind, RuleStatus
 from kmem_desktop.errors import KmemError
 from kmem_desktop.gui.context import BY_WINDOW, Context, Undo
 from kmem_desktop.gui.rules.directive_form import as_it_was
-from kmem_desktop.gui.rules.sentences import EXPORT_NAMES, project_name
+from kmem_desktop.gui.rules.sentences import EXPORT_NAMES, inside, project_name
 from kmem_desktop.gui.wording import counted, quoted
 
 _STATUS_SENTENCES = {
@@ -89,43 +89,47 @@ class RuleDeeds:
 
         self._context.tasks.run(library.edit(stored.id, changes, BY_WINDOW), changed, failed=failed)
 
-    def settle(self, rule: StoredRule, *, take: bool) -> None:
-        """Take what a document's file says now, after asking; or keep what was edited here."""
-        settle = self._rules.library.settle_news
-        shell = self._context.shell
-        if not take:
-            self._run(
-                settle(rule.id, BY_WINDOW, take=False),
-                lambda _: shell.say(f"Kept your words in {rule.place}."),
-            )
-            return
-        self._ask(
-            f"Take what {rule.place} says? Everything you edited in it here is lost.",
-            "Take it",
-            lambda: self._run(
-                settle(rule.id, BY_WINDOW, take=True),
-                lambda _: shell.say(f"{rule.place} says what its file says again."),
-            ),
-        )
+    def settle(
+        self, rule: StoredRule, *, take: bool, done: Callable[[], None] = lambda: None
+    ) -> None:
+        """Take what a document's file says now, or keep what was edited here."""
+        words = "says what its file says again." if take else "keeps your words."
+
+        def settled(_: object) -> None:
+            self._context.shell.say(f"{rule.place} {words}")
+            done()
+
+        self._run(self._rules.library.settle_news(rule.id, BY_WINDOW, take=take), settled)
 
     def forget_rule(self, rule: StoredRule) -> None:
-        """Let go of a document, after saying what stays."""
+        """Let go of a document, after saying what stays; a file in a project can be had back."""
         count = counted(rule.directives, "directive")
         if rule.folder_id is None:
             stays = "This cannot be taken back here; whoever handed it in can do so again."
         else:
-            stays = (
-                "The file stays on the disk; as its folder is watched, it comes back when it is"
-                " read again."
-            )
+            stays = "The file stays on the disk, and is not read again until you take it back."
+
+        def back() -> None:
+            self._run(self._rules.folders.take_back(rule.path, BY_WINDOW))
+
+        def done(gone: StoredRule) -> None:
+            undo = Undo("Undo", back) if gone.folder_id is not None else None
+            self._context.shell.say(f"Forgotten: {gone.place}, {count}.", undo)
+
         self._ask(
             f"Forget {rule.place} with its {count}? {stays}",
             "Forget",
-            lambda: self._run(
-                self._rules.library.delete(rule.id, BY_WINDOW),
-                lambda gone: self._context.shell.say(f"Forgotten: {gone.place}, {count}."),
-            ),
+            lambda: self._run(self._rules.library.delete(rule.id, BY_WINDOW), done),
         )
+
+    def take_back(self, path: str, folder: RuleFolder) -> None:
+        """Read a file again that was forgotten."""
+        name = inside(path, folder)
+
+        def done(_answer: tuple[RuleFolder, IngestionReport]) -> None:
+            self._context.shell.say(f"{name} is read again, and watched.")
+
+        self._run(self._rules.folders.take_back(path, BY_WINDOW), done)
 
     def forget_folder(self, folder: RuleFolder) -> None:
         """Let go of a project, after saying what stays; adding it again takes it back."""
@@ -188,7 +192,9 @@ class RuleDeeds:
         self, rules: Sequence[StoredRule], rule_format: RuleFormat, target: str
     ) -> None:
         """Write documents in a notation into a file that was chosen."""
-        export = self._rules.library.export([rule.id for rule in rules], rule_format)
+        export = self._rules.library.export(
+            [rule.id for rule in rules], rule_format, target=Path(target)
+        )
         self._context.tasks.run(
             _write(export, Path(target)),
             lambda problem: self._say_written(target, problem),

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 from kmem_desktop.domain.rule_library import (
     IngestionReport,
     RuleConflict,
+    RuleDifference,
     RuleFolder,
     StoredDirective,
     StoredRule,
@@ -19,6 +20,7 @@ from kmem_desktop.gui.context import Context
 from kmem_desktop.gui.detail.form_frame import LOSS_WORTH_ASKING
 from kmem_desktop.gui.detail.parts import PaneBar
 from kmem_desktop.gui.markdown import is_link
+from kmem_desktop.gui.rules.difference_view import DifferenceView
 from kmem_desktop.gui.rules.directive_form import DirectiveForm
 from kmem_desktop.gui.rules.directive_view import ConflictView, DirectiveView
 from kmem_desktop.gui.rules.document_views import DocumentView, FolderView, ReportView
@@ -52,10 +54,13 @@ class DetailBar(QWidget):
             "edit": Button("Edit", key="E"),
             "reject": Button("Reject", key="R"),
             "propose": Button("Propose again", key="P"),
+            "take": Button("Take the file's version", key="F", look=primary),
+            "keep": Button("Keep yours", key="M"),
             "read": Button("Read again", key="G"),
             "copy": Button("Copy", key="Ctrl ↵"),
             "open": Button("Open file", key="O"),
             "done": Button("Done", key="Esc", look=primary),
+            "later": Button("Decide later", key="Esc"),
             "forget": Button("Forget…", key="Del"),
         }
         line = QHBoxLayout(self)
@@ -122,6 +127,7 @@ class RuleDetail(QWidget):
         self.folder_view = FolderView()
         self.conflict_view = ConflictView()
         self.report_view = ReportView()
+        self.difference_view = DifferenceView()
         self.form = DirectiveForm()
         self._empty = Label("", Type.BODY, "ink3")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -133,6 +139,7 @@ class RuleDetail(QWidget):
             self.folder_view,
             self.conflict_view,
             self.report_view,
+            self.difference_view,
         ):
             self._views.addWidget(view)
         self._modes = QStackedWidget()
@@ -164,6 +171,7 @@ class RuleDetail(QWidget):
         view.link_wanted.connect(self._on_link)
         view.file_version_wanted.connect(lambda _rule_id: self.settle(take=True))
         self.document_view.settle_wanted.connect(lambda take: self.settle(take=take))
+        self.folder_view.take_back_wanted.connect(self._take_back)
         self.conflict_view.directive_wanted.connect(self.directive_wanted)
         self.conflict_view.reject_wanted.connect(
             lambda stored: self._deeds.set_status(stored, RuleStatus.REJECTED)
@@ -183,8 +191,9 @@ class RuleDetail(QWidget):
 
     @property
     def shows_report(self) -> bool:
-        """Whether a report is shown."""
-        return not self.is_editing and self._views.currentWidget() is self.report_view
+        """Whether a report, or a difference, is shown that stays until it is left."""
+        lasting = (self.report_view, self.difference_view)
+        return not self.is_editing and self._views.currentWidget() in lasting
 
     @property
     def stored(self) -> StoredDirective | None:
@@ -197,6 +206,9 @@ class RuleDetail(QWidget):
         """The document that is shown, or that of the directive."""
         if self._views.currentWidget() is self.document_view:
             return self.document_view.rule
+        if self._views.currentWidget() is self.difference_view:
+            compared = self.difference_view.difference
+            return self.library.by_id.get(compared.rule.id) if compared is not None else None
         stored = self.stored
         return self.library.by_id.get(stored.rule.id) if stored is not None else None
 
@@ -280,6 +292,11 @@ class RuleDetail(QWidget):
         self._modes.setCurrentIndex(0)
         self._show(self.report_view, "done")
 
+    def show_difference(self, difference: RuleDifference) -> None:
+        """Show what was edited here beside what the file says, to be decided about."""
+        self.difference_view.show_difference(difference)
+        self._show(self.difference_view, "take", "keep", "later")
+
     def _show(self, view: QWidget, *actions: str) -> None:
         self.bar.offer(*actions)
         self._pane_bar.setVisible(bool(actions) or not self.bar.back.isHidden())
@@ -311,6 +328,9 @@ class RuleDetail(QWidget):
             "read": self._read_again,
             "forget": self._forget,
             "done": self.left.emit,
+            "later": self.left.emit,
+            "take": lambda: self.settle(take=True),
+            "keep": lambda: self.settle(take=False),
         }
         deeds[name]()
 
@@ -331,10 +351,17 @@ class RuleDetail(QWidget):
             self.directive_wanted.emit(side.id)
 
     def settle(self, *, take: bool) -> None:
-        """Take the file's version of what was edited here, or keep the edits."""
+        """Take the file's version of what was edited here, after it was seen; or keep the edits."""
         rule = self.rule
-        if not self.is_editing and rule is not None and (rule.is_edited or rule.has_news):
-            self._deeds.settle(rule, take=take)
+        if self.is_editing or rule is None or not (rule.is_edited or rule.has_news):
+            return
+        if self._views.currentWidget() is self.difference_view:
+            self._deeds.settle(rule, take=take, done=self.left.emit)
+        elif take:
+            compared = self._context.services.rules.library.difference(rule.id)
+            self._context.tasks.run(compared, self.show_difference, topic=self._topic)
+        else:
+            self._deeds.settle(rule, take=False)
 
     def copy(self) -> None:
         """Put what is shown on the clipboard: a directive's words, or rules in a notation."""
@@ -385,6 +412,10 @@ class RuleDetail(QWidget):
             self._deeds.forget_folder(self.folder)
         elif self.rule is not None:
             self._deeds.forget_rule(self.rule)
+
+    def _take_back(self, path: str) -> None:
+        if self.folder is not None:
+            self._deeds.take_back(path, self.folder)
 
     def _on_link(self, address: str) -> None:
         if is_link(address):

@@ -7,6 +7,7 @@ from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
+    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTreeView,
@@ -15,11 +16,11 @@ from PySide6.QtWidgets import (
 
 from kmem_desktop.gui.appearance import appearance, theme
 from kmem_desktop.gui.icons import paint_icon
+from kmem_desktop.gui.lists.row_ground import paint_ground
 from kmem_desktop.gui.lists.row_table_model import Index
 from kmem_desktop.gui.lists.snippets import plain_snippet
 from kmem_desktop.gui.rules.rule_tree_model import Key, Kind, Mark, Node, RuleTreeModel
-from kmem_desktop.gui.theme import BAR_PX, Theme, Type
-from kmem_desktop.gui.widgets.controls import paint_focus_ring
+from kmem_desktop.gui.theme import Theme, Type
 
 _ROW_PX = 32
 _INDENT_PX = 18
@@ -244,24 +245,24 @@ class RuleTreeView(QTreeView):
         node = self.rule_model.node(index)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._paint_ground(painter, rect, index, look)
+        paint_ground(painter, rect, self._ground_state(rect, index), look, has_line=False)
         left = self._arrow_left(node, look)
         if self.rule_model.hasChildren(index):
             self._paint_arrow(painter, rect, left, look, is_open=self.isExpanded(index))
         self._paint_words(painter, rect, left + look.px(20), node, look)
         painter.restore()
 
-    def _paint_ground(self, painter: QPainter, rect: QRectF, index: Index, look: Theme) -> None:
-        selected = self.selectionModel().isSelected(index)
-        hovered = rect.contains(self.viewport().mapFromGlobal(self.cursor().pos()).toPointF())
-        if selected:
-            painter.fillRect(rect, look.color("accent_soft"))
-            bar = QRectF(0, rect.y(), BAR_PX, rect.height())
-            painter.fillRect(bar, look.color("accent"))
-            if self.hasFocus():
-                paint_focus_ring(painter, rect, 2, look.color("accent"))
-        elif hovered and self.underMouse():
-            painter.fillRect(rect, look.color("hover"))
+    def _ground_state(self, rect: QRectF, index: Index) -> QStyle.StateFlag:
+        """Return what a row shows by its ground; it reaches further left than Qt's own."""
+        state = QStyle.StateFlag.State_None
+        if self.selectionModel().isSelected(index):
+            state |= QStyle.StateFlag.State_Selected
+        if self.hasFocus():
+            state |= QStyle.StateFlag.State_HasFocus
+        is_below = rect.contains(self.viewport().mapFromGlobal(self.cursor().pos()).toPointF())
+        if is_below and self.underMouse():
+            state |= QStyle.StateFlag.State_MouseOver
+        return state
 
     def _paint_arrow(
         self, painter: QPainter, rect: QRectF, left: float, look: Theme, *, is_open: bool

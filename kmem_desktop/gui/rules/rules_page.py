@@ -20,10 +20,10 @@ from kmem_desktop.gui.rules.rule_detail import RuleDetail
 from kmem_desktop.gui.rules.rule_lists import Face, FaceBar, RuleLists
 from kmem_desktop.gui.rules.rule_tree_model import Key, Kind
 from kmem_desktop.gui.rules.sentences import answer_words
-from kmem_desktop.gui.rules.task_bench import TaskBench
 from kmem_desktop.gui.widgets.controls import Button
 from kmem_desktop.gui.widgets.labels import Hairline
 from kmem_desktop.gui.widgets.search_field import SearchField
+from kmem_desktop.gui.workbench.task_bench import TaskBench
 
 _CONTROL = Qt.KeyboardModifier.ControlModifier
 _ALT = Qt.KeyboardModifier.AltModifier
@@ -50,6 +50,7 @@ class RulesPage(Page):
         self._texts = dict.fromkeys(Face, "")
         self._is_stale = False
         self._focus_later = False
+        self._wanted_directive = 0
         self.deeds = RuleDeeds(context, self.focus_list)
         self.field = SearchField(Face.LIBRARY.value)
         self.bar = FaceBar()
@@ -250,6 +251,9 @@ class RulesPage(Page):
         if self._focus_later:
             self._focus_later = False
             self.focus_list()
+        if self._wanted_directive:
+            wanted, self._wanted_directive = self._wanted_directive, 0
+            self.open_directive(wanted)
 
     def _on_failed(self, error: KmemError) -> None:
         self.lists.show_failure(f"{error.message} {error.hint}".strip())
@@ -372,6 +376,11 @@ class RulesPage(Page):
 
         def show(answer: tuple[StoredDirective, list[StoredDirective]]) -> None:
             stored, directives = answer
+            if self.library is None or stored.rule.id not in self.library.by_id:
+                # The page was not shown yet, or not since that document came.
+                self._wanted_directive = directive_id
+                self.reader.read()
+                return
             if stored.rule.id not in self.lists.model.loaded:
                 self.lists.model.set_directives(stored.rule.id, directives)
             self.go_to(("directive", directive_id))

@@ -83,6 +83,11 @@ def project_name(folder: RuleFolder) -> str:
     return PurePath(folder.path).name or folder.path
 
 
+def inside(path: str, folder: RuleFolder) -> str:
+    """Return a file's path from the project's folder."""
+    return path.removeprefix(folder.path).lstrip("/\\").replace("\\", "/")
+
+
 def _project_of(scope: str) -> str:
     """Return for which project rules are."""
     return "every project" if scope == GLOBAL_SCOPE else scope_name(scope)

@@ -28,6 +28,7 @@ from kmem_desktop.services.rules.ingestion import RuleIngestion, total
 from kmem_desktop.store.connection import Connection
 from kmem_desktop.store.database import Database
 from kmem_desktop.store.rules import folders as rule_folders
+from kmem_desktop.store.rules import set_aside
 from kmem_desktop.text import one_line
 
 log = logging.getLogger(__name__)
@@ -89,6 +90,27 @@ class RuleFolders:
         folder, gone = await self._database.write(work)
         self._feed.publish(Change(Noun.DIRECTIVE, tuple(gone), origin))
         return folder
+
+    async def take_back(self, path: str, origin: Origin) -> tuple[RuleFolder, IngestionReport]:
+        """Read a file again that was forgotten, with what was edited and rejected in it.
+
+        Raises:
+            NotFoundError: No file of this path was forgotten.
+        """
+
+        def work(connection: Connection) -> tuple[RuleFolder, Path]:
+            for folder in rule_folders.list_folders(connection):
+                for name in (path, str(real_path(path))):
+                    if set_aside.take_back(connection, name, folder.scope):
+                        return folder, Path(name)
+            raise NotFoundError(f"{path} was not forgotten.", details={"path": path})
+
+        folder, file = await self._database.write(work)
+        report = IngestionReport()
+        if await asyncio.to_thread(file.is_file):
+            report = await self._take(file, folder, origin)
+        self._feed.publish(Change(Noun.DIRECTIVE, (), origin))
+        return folder, report
 
     async def list_folders(self) -> list[RuleFolder]:
         """Return every folder, in the order they were added."""

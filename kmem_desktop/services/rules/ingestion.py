@@ -31,6 +31,7 @@ from kmem_desktop.rules.documents.parser import parse
 from kmem_desktop.rules.relations import structure
 from kmem_desktop.rules.tokens import count_tokens
 from kmem_desktop.services.rules.files import read_document, real_path
+from kmem_desktop.services.rules.judging import keep_judgements, replaced, restore_judgements
 from kmem_desktop.services.sessions.privacy import refuse_excluded
 from kmem_desktop.services.sessions.redacting import SecretFilter, without_secrets
 from kmem_desktop.services.validation import Problems
@@ -38,6 +39,7 @@ from kmem_desktop.store.connection import Connection
 from kmem_desktop.store.database import Database
 from kmem_desktop.store.rules import folders as rule_folders
 from kmem_desktop.store.rules import library as rule_rows
+from kmem_desktop.store.rules.set_aside import is_ignored, take_back
 
 MOST_WARNINGS = 200
 
@@ -87,7 +89,9 @@ class RuleIngestion:
         return report
 
     async def take_file(self, path: Path, folder: RuleFolder, origin: Origin) -> IngestionReport:
-        """Read a file of an approved folder, whether it is known or not."""
+        """Read a file of an approved folder, known or not; one that a person forgot is left."""
+        if await self._database.read(lambda c: is_ignored(c, str(path), folder.scope)):
+            return IngestionReport()
         text = await asyncio.to_thread(read_document, path)
         kept = await asyncio.to_thread(without_secrets, text)
         if await self._database.read(lambda c: _is_as_known(c, str(path), folder.scope, kept)):
@@ -96,11 +100,17 @@ class RuleIngestion:
         return await self._take(SubmittedDocument(str(path), text), folder, taking)
 
     async def forget_file(self, path: Path, folder: RuleFolder, origin: Origin) -> bool:
-        """Let go of a file that is gone; return whether it was known."""
+        """Let go of a file that is gone; return whether it was known.
+
+        What a person decided about it is kept: on another branch it is still there.
+        """
 
         def work(connection: Connection) -> list[int]:
             rule = rule_rows.find_rule(connection, str(path), folder.scope)
-            return rule_rows.delete_rules(connection, [rule.id]) if rule else []
+            if rule is None:
+                return []
+            keep_judgements(connection, rule)
+            return rule_rows.delete_rules(connection, [rule.id])
 
         gone = await self._database.write(work)
         if gone:
@@ -117,8 +127,20 @@ class RuleIngestion:
                 "The path is in no folder that the user approved.",
                 hint="Send the content, or ask the user to run: kmem rules allow FOLDER",
             )
+        if folder is not None:
+            await self._take_back(path, folder, origin)
         text = await asyncio.to_thread(read_document, path)
         return SubmittedDocument(str(path), text), folder
+
+    async def _take_back(self, path: Path, folder: RuleFolder, origin: Origin) -> None:
+        """Let a file that a person forgot be read again, if it is a person who asks."""
+        if origin.kind is not OriginKind.CLIENT:
+            await self._database.write(lambda c: take_back(c, str(path), folder.scope))
+        elif await self._database.read(lambda c: is_ignored(c, str(path), folder.scope)):
+            raise InvalidInputError(
+                "The user forgot this file in kmem; only the user can take it back.",
+                details={"path": str(path)},
+            )
 
     async def _take(
         self, document: SubmittedDocument, folder: RuleFolder | None, taking: "_Taking"
@@ -185,6 +207,7 @@ class _Taking:
         known = rule_rows.find_rule(connection, rule.document.path, rule.scope)
         if known is None:
             rule_rows.insert(connection, rule, status, now)
+            restore_judgements(connection, rule, now)
             return _Outcome(is_change=True)
         if rule_rows.source_of(connection, known.id)[0] == rule.source:
             rule_rows.set_news(connection, known.id, None)
@@ -202,7 +225,7 @@ class _Taking:
             )
         if not is_persons:
             return self._propose(connection, known.id, rule, now)
-        rule_rows.replace_rule(connection, known.id, rule, status, now)
+        replaced(connection, known, rule, status, now)
         return _Outcome(is_change=True)
 
     def _propose(

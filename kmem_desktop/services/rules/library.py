@@ -11,6 +11,7 @@ from kmem_desktop.domain.rule_library import (
     DIRECTIVE_LENGTH,
     RuleChanges,
     RuleConflict,
+    RuleDifference,
     StoredDirective,
     StoredRule,
 )
@@ -27,6 +28,7 @@ from kmem_desktop.rules.documents import export
 from kmem_desktop.rules.documents.parser import parse
 from kmem_desktop.rules.relations import node, structure
 from kmem_desktop.rules.tokens import count_tokens
+from kmem_desktop.services.rules.judging import difference, keep_judgements, replaced
 from kmem_desktop.services.sessions.redacting import SecretFilter
 from kmem_desktop.services.validation import Problems
 from kmem_desktop.sessions.secrets import holds_marks
@@ -34,6 +36,7 @@ from kmem_desktop.store.connection import Connection
 from kmem_desktop.store.database import Database
 from kmem_desktop.store.rules import library as rule_rows
 from kmem_desktop.store.rules import relations as rule_relations
+from kmem_desktop.store.rules import set_aside
 from kmem_desktop.text import one_line
 
 
@@ -112,13 +115,29 @@ class RuleLibrary:
         self._feed.publish(Change(Noun.DIRECTIVE, tuple(directive_ids), origin))
         return count
 
+    async def difference(self, rule_id: int) -> RuleDifference:
+        """Return how a document that was edited here differs from its file.
+
+        Raises:
+            NotFoundError: There is no such document.
+        """
+
+        def work(connection: Connection) -> RuleDifference:
+            rule = _require_rule(connection, rule_id)
+            source, news = rule_rows.source_of(connection, rule_id)
+            stored = rule_rows.directives_of(connection, rule_id)
+            return difference(rule, stored, source, news)
+
+        return await self._database.read(work)
+
     async def settle_news(self, rule_id: int, origin: Origin, *, take: bool) -> None:
         """Decide about a document that was edited here and whose file changed since.
 
         Args:
             rule_id: The document.
             origin: Who decides.
-            take: Take what the file says, and lose the edits; else keep them.
+            take: Take what the file says, and lose the edits; else keep them. What was rejected is
+                not approved by that.
 
         Raises:
             NotFoundError: There is no such document.
@@ -145,12 +164,18 @@ class RuleLibrary:
     async def delete(self, rule_id: int, origin: Origin) -> StoredRule:
         """Remove a document with its directives; a file of a watched folder stays on the disk.
 
+        Such a file is not read again until it is taken back (`RuleFolders.take_back`).
+
         Raises:
             NotFoundError: There is no such document.
         """
+        now = datetime.now(UTC)
 
         def work(connection: Connection) -> tuple[StoredRule, list[int]]:
             rule = _require_rule(connection, rule_id)
+            if rule.folder_id is not None:
+                keep_judgements(connection, rule)
+                set_aside.ignore(connection, rule.path, rule.scope, now)
             return rule, rule_rows.delete_rules(connection, [rule_id])
 
         rule, gone = await self._database.write(work)
@@ -259,7 +284,7 @@ def _read_again(
         stored_by=rule.stored_by,
         tokens=count_tokens(text),
     )
-    rule_rows.replace_rule(connection, rule.id, new, status, now)
+    replaced(connection, rule, new, status, now)
 
 
 def _check(changes: RuleChanges) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from kmem_desktop.domain.rule_library import RuleFolder
 from kmem_desktop.store.connection import Connection
 from kmem_desktop.store.rules import library as rules
+from kmem_desktop.store.rules import set_aside
 
 _SELECT = (
     "SELECT f.id, f.path, f.scope, f.added_at, count(r.id) FROM rule_folders AS f"
@@ -17,13 +18,14 @@ _SELECT = (
 
 def list_folders(connection: Connection) -> list[RuleFolder]:
     """Return every folder, in the order they were added."""
-    return [_folder(row) for row in connection.execute(f"{_SELECT} GROUP BY f.id ORDER BY f.id")]
+    rows = connection.execute(f"{_SELECT} GROUP BY f.id ORDER BY f.id").fetchall()
+    return [_folder(connection, row) for row in rows]
 
 
 def find(connection: Connection, path: str) -> RuleFolder | None:
     """Return the folder of this path, or None."""
     row = connection.execute(f"{_SELECT} WHERE f.path = ? GROUP BY f.id", (path,)).fetchone()
-    return _folder(row) if row else None
+    return _folder(connection, row) if row else None
 
 
 def add(connection: Connection, path: str, scope: str, now: datetime) -> RuleFolder:
@@ -39,6 +41,8 @@ def remove(connection: Connection, folder_id: int) -> list[int]:
     """Let go of a folder and of what was read from it; return the directives' ids."""
     numbers = [rule.id for rule in rules.list_rules(connection, folder_id=folder_id)]
     gone = rules.delete_rules(connection, numbers)
+    scope = connection.execute("SELECT scope FROM rule_folders WHERE id = ?", (folder_id,)).get
+    set_aside.forget_scope(connection, scope)
     connection.execute("DELETE FROM rule_folders WHERE id = ?", (folder_id,))
     return gone
 
@@ -55,7 +59,7 @@ def scopes_in_use(connection: Connection, prefix: str) -> set[str]:
     return {scope for scope in scopes if scope.startswith(prefix)}
 
 
-def _folder(row: tuple[Any, ...]) -> RuleFolder:
+def _folder(connection: Connection, row: tuple[Any, ...]) -> RuleFolder:
     return RuleFolder(
         id=row[0],
         path=row[1],
@@ -63,4 +67,5 @@ def _folder(row: tuple[Any, ...]) -> RuleFolder:
         added_at=datetime.fromisoformat(row[3]),
         rules=row[4],
         is_there=Path(row[1]).is_dir(),
+        ignored=tuple(set_aside.ignored(connection, row[2])),
     )

@@ -88,3 +88,27 @@ def m006_rules(connection: Connection) -> None:
         CREATE INDEX rule_relations_by_second ON rule_relations (second_id);
         """
     )
+
+
+def m009_rules_set_aside(connection: Connection) -> None:
+    """Files that a person forgot, and decisions about files that are gone."""
+    connection.execute(
+        """
+        CREATE TABLE ignored_rule_files (
+            path TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            at TEXT NOT NULL,
+            PRIMARY KEY (path, scope)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE kept_judgements (
+            path TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            section TEXT NOT NULL,
+            text TEXT NOT NULL,                   -- what the file said
+            status TEXT NOT NULL CHECK (status IN ('approved', 'proposed', 'rejected')),
+            edits TEXT,                           -- JSON object; NULL where nothing was edited
+            PRIMARY KEY (path, scope, section, text)
+        ) STRICT, WITHOUT ROWID;
+        """
+    )

@@ -52,7 +52,9 @@ async def test_what_is_proposed_comes_after_what_is_approved_and_says_so(
 async def test_however_much_was_rejected_the_others_are_still_found(
     services: Services, you: Origin
 ) -> None:
-    many = "".join(f"- Validate the body of the request of an added endpoint {n}.\n" for n in range(300))
+    many = "".join(
+        f"- Validate the body of the request of an added endpoint {n}.\n" for n in range(300)
+    )
     await services.rules.ingestion.upsert([SubmittedDocument("many.md", many)], you)
     (rule,) = await services.rules.library.rules()
     stored = await services.rules.library.directives(rule.id)

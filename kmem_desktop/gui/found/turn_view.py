@@ -12,6 +12,7 @@ from kmem_desktop.domain.sessions.browsing import ShownTurn
 from kmem_desktop.errors import NotFoundError
 from kmem_desktop.gui.conversation.wording import day_and_clock
 from kmem_desktop.gui.detail.parts import CutText, ScrolledColumn, WhyCard
+from kmem_desktop.gui.lists.snippets import plain_snippet
 from kmem_desktop.gui.theme import Type
 from kmem_desktop.gui.widgets.labels import Hairline, Label
 from kmem_desktop.gui.wording import exactly, scope_name
@@ -134,10 +135,10 @@ class _Neighbours(QWidget):
         for turn in turns:
             self._column.addSpacing(4)
             self._column.addWidget(Label(_speaker(turn, place), Type.META_STRONG, "ink3"))
-            beginning = one_line(turn.text[: _BEGINNING * 2])
+            beginning = plain_snippet(one_line(turn.text[: _BEGINNING * 2]), ())[0]
             cut = f"{beginning[:_BEGINNING].rstrip()}…"
             words = cut if len(beginning) > _BEGINNING else beginning
-            self._column.addWidget(Label(words, Type.BODY, "ink2", wrap=True).allow_selection())
+            self._column.addWidget(Label(words, Type.BODY, "ink2", wrap=True))
         if turns and is_above:
             self._column.addSpacing(4)
             self._column.addWidget(Hairline())

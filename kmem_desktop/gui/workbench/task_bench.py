@@ -18,7 +18,6 @@ from kmem_desktop.domain.rule_library import (
 from kmem_desktop.domain.rules import Layer, RankedDirective, RuleStatus, TaskContext
 from kmem_desktop.gui.appearance import appearance, theme
 from kmem_desktop.gui.context import Context
-from kmem_desktop.gui.rules.block_view import BlockView, WhyHere
 from kmem_desktop.gui.rules.directive_list import DirectiveLine, DirectiveListView, Statement
 from kmem_desktop.gui.rules.rule_parts import clear
 from kmem_desktop.gui.rules.sentences import (
@@ -34,6 +33,7 @@ from kmem_desktop.gui.widgets.empty import EmptyState
 from kmem_desktop.gui.widgets.flow_layout import FlowLayout
 from kmem_desktop.gui.widgets.labels import Hairline, Label
 from kmem_desktop.gui.wording import counted
+from kmem_desktop.gui.workbench.block_view import BlockView, WhyHere
 from kmem_desktop.services.rules.explaining import severity_words
 
 PAUSE_MS = 180

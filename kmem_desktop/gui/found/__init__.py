@@ -1,0 +1,1 @@
+"""What a search finds and another page is about: turns and directives."""
