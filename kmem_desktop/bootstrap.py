@@ -81,89 +81,97 @@ async def opened_services(paths: Paths) -> AsyncIterator[Services]:
     """
     share_heaps()
     async with Database.opened(paths.database) as database:
-        feed = ChangeFeed()
-        bundled = EmbeddedModel(resource_path("embedding"))
-        models = ModelService(database, paths.settings)
-        chosen, before = models.embeddings.model(), models.embeddings.models_before()
-        stand_ins: tuple[Model, ...] = (bundled, *before) if chosen else before
-        embedding = EmbeddingService(database, feed, chosen or bundled, stand_ins)
-        models.embeddings.on_model = lambda model: embedding.switch_to(model or bundled)
-        models.embeddings.on_stay = embedding.cancel_switch
-        embedding.start()
-        history = HistoryService(database, feed)
-        sessions = SessionService(database, feed, embedding, models)
-        settings = SettingsFile(paths.settings)
-        importing = ImportingService(database, feed)
-        memories = MemoriesImport(database, feed, history)
-        transcripts = TranscriptService(database, feed, settings)
-        rules = RuleServices(
+        services = _built(paths, database)
+        services.embedding.start()
+        services.retrieval_tests.start()
+        try:
+            yield services
+        finally:
+            await _stop(services)
+
+
+def _built(paths: Paths, database: Database) -> Services:
+    feed, settings = ChangeFeed(), SettingsFile(paths.settings)
+    models = ModelService(database, paths.settings)
+    embedding = _embedding(database, feed, models)
+    history = HistoryService(database, feed)
+    sessions = SessionService(database, feed, embedding, models)
+    importing = ImportingService(database, feed)
+    memories = MemoriesImport(database, feed, history)
+    transcripts = TranscriptService(database, feed, settings)
+    library = LibraryServices(database, feed)
+    rules = RuleServices(
+        database,
+        feed,
+        embedding,
+        models.detect,
+        lambda: settings.refresh().hands_out_proposed_rules,
+    )
+    knowledge = KnowledgeService(database, feed, embedding, models)
+    digests = SessionDigests(database)
+    model = SummaryModel(models.chat, models.is_chat_chosen, models.is_chat_local)
+    summaries = SessionSummaries(database, embedding, model)
+    recall = SessionRecall(database, feed, sessions, digests, summaries, models.chat)
+    life = SessionLife(database, feed, recall)
+    return Services(
+        paths=paths,
+        feed=feed,
+        knowledge=knowledge,
+        graph=GraphService(database, feed, embedding),
+        history=history,
+        listing=ListingService(database, embedding),
+        importing=importing,
+        memories_import=memories,
+        transcripts=transcripts,
+        imports=AnyImport(transcripts, memories, importing, library.importing),
+        rules=rules,
+        sessions=sessions,
+        recall=recall,
+        session_life=life,
+        session_upkeep=SessionUpkeep(
             database,
             feed,
-            embedding,
-            models.detect,
-            lambda: settings.refresh().hands_out_proposed_rules,
-        )
-        knowledge = KnowledgeService(database, feed, embedding, models)
-        digests = SessionDigests(database)
-        summaries = SessionSummaries(
-            database,
-            embedding,
-            SummaryModel(models.chat, models.is_chat_chosen, models.is_chat_local),
-        )
-        recall = SessionRecall(database, feed, sessions, digests, summaries, models.chat)
-        session_life = SessionLife(database, feed, recall)
-        retrieval_tests = RetrievalTestService(database, embedding, sessions)
-        retrieval_tests.start()
-        inbox = InboxService(
+            recall,
+            life,
+            digests,
+            summaries,
+            lambda: lifecycle_rules(settings.refresh()),
+        ),
+        session_pages=SessionPages(database, feed, embedding, recall, knowledge, rules),
+        saving=KnowledgeSaving(database, feed),
+        library=library,
+        privacy=PrivacyService(database, feed),
+        inbox=InboxService(
             database, feed, embedding, lambda: settings.refresh().hands_out_proposed_knowledge
-        )
-        entry_relations = EntryRelationService(database, feed, embedding)
-        library = LibraryServices(database, feed)
-        try:
-            yield Services(
-                paths=paths,
-                feed=feed,
-                knowledge=knowledge,
-                graph=GraphService(database, feed, embedding),
-                history=history,
-                listing=ListingService(database, embedding),
-                importing=importing,
-                memories_import=memories,
-                transcripts=transcripts,
-                imports=AnyImport(transcripts, memories, importing),
-                rules=rules,
-                sessions=sessions,
-                recall=recall,
-                session_life=session_life,
-                session_upkeep=SessionUpkeep(
-                    database,
-                    feed,
-                    recall,
-                    session_life,
-                    digests,
-                    summaries,
-                    lambda: lifecycle_rules(settings.refresh()),
-                ),
-                session_pages=SessionPages(database, feed, embedding, recall, knowledge, rules),
-                saving=KnowledgeSaving(database, feed),
-                library=library,
-                privacy=PrivacyService(database, feed),
-                inbox=inbox,
-                entry_relations=entry_relations,
-                embedding=embedding,
-                maintenance=MaintenanceService(database, embedding),
-                models=models,
-                activity=ActivityService(),
-                absence=AbsenceService(database, embedding, sessions),
-                retrieval_tests=retrieval_tests,
-            )
-        finally:
-            await library.stop()
-            await inbox.stop()
-            await entry_relations.stop()
-            await session_life.stop()
-            await rules.stop()
-            await retrieval_tests.stop()
-            await sessions.settle()
-            await models.stop()
-            await embedding.stop()
+        ),
+        entry_relations=EntryRelationService(database, feed, embedding),
+        embedding=embedding,
+        maintenance=MaintenanceService(database, embedding),
+        models=models,
+        activity=ActivityService(),
+        absence=AbsenceService(database, embedding, sessions),
+        retrieval_tests=RetrievalTestService(database, embedding, sessions),
+    )
+
+
+def _embedding(database: Database, feed: ChangeFeed, models: ModelService) -> EmbeddingService:
+    """Return the service on the model that a person chose, with those that stand in for it."""
+    bundled = EmbeddedModel(resource_path("embedding"))
+    chosen, before = models.embeddings.model(), models.embeddings.models_before()
+    stand_ins: tuple[Model, ...] = (bundled, *before) if chosen else before
+    embedding = EmbeddingService(database, feed, chosen or bundled, stand_ins)
+    models.embeddings.on_model = lambda model: embedding.switch_to(model or bundled)
+    models.embeddings.on_stay = embedding.cancel_switch
+    return embedding
+
+
+async def _stop(services: Services) -> None:
+    await services.library.stop()
+    await services.inbox.stop()
+    await services.entry_relations.stop()
+    await services.session_life.stop()
+    await services.rules.stop()
+    await services.retrieval_tests.stop()
+    await services.sessions.settle()
+    await services.models.stop()
+    await services.embedding.stop()

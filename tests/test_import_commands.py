@@ -3,8 +3,10 @@
 import json
 import os
 import pty
+import shlex
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,6 +54,17 @@ def test_import_finds_out_what_it_is_given(memory: Memory, tmp_path: Path) -> No
         memory.run("import", str(claude_export(tmp_path / "x.zip", ("c", 2))), "--json").stdout
     )
     assert (export["kind"], export["turns_new"]) == ("export", 2)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no closed streams of this kind")
+def test_an_import_needs_nobody_who_listens(memory: Memory, tmp_path: Path) -> None:
+    projects = claude_projects(tmp_path, ("aaa", 3))
+    command = shlex.join(memory.command("import", str(projects)))
+    closed = f"{command} 0<&- 1>&- 2>&-"
+    done = subprocess.run(closed, shell=True, check=False, env=clean_environment(), timeout=60)
+    assert done.returncode == 0
+    (session,) = json.loads(memory.run("sessions", "--json").stdout)
+    assert session["entry_count"] == 3
 
 
 def test_imports_are_listed_and_undone(memory: Memory, tmp_path: Path) -> None:

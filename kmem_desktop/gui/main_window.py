@@ -8,7 +8,6 @@ from PySide6.QtCore import QByteArray, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
-    QFileDialog,
     QHBoxLayout,
     QMainWindow,
     QStackedWidget,
@@ -19,9 +18,12 @@ from PySide6.QtWidgets import (
 from kmem_desktop.bootstrap import Services
 from kmem_desktop.config import SettingsFile
 from kmem_desktop.domain.changes import HistoryEntry, Noun
+from kmem_desktop.domain.sessions.importing import TranscriptProgram
 from kmem_desktop.events import Change
 from kmem_desktop.gui.appearance import appearance, theme
 from kmem_desktop.gui.context import BY_WINDOW, Context, Question, Undo
+from kmem_desktop.gui.importing.first_question import FirstQuestion
+from kmem_desktop.gui.inbox.waiting_watch import WaitingWatch
 from kmem_desktop.gui.pages.import_page import ImportPage
 from kmem_desktop.gui.pages.list_page import ListPage
 from kmem_desktop.gui.pages.page import Page
@@ -31,8 +33,11 @@ from kmem_desktop.gui.popups.key_list import KeyList
 from kmem_desktop.gui.popups.overlay import Overlay
 from kmem_desktop.gui.popups.quick_search import QuickSearch
 from kmem_desktop.gui.popups.why_not import WhyNotPanel
+from kmem_desktop.gui.rules.rules_page import RulesPage
+from kmem_desktop.gui.sessions.sessions_page import SessionsPage
 from kmem_desktop.gui.shell.actions import Actions
 from kmem_desktop.gui.shell.leaving import Leaving
+from kmem_desktop.gui.shell.left_watch import LeftWatch
 from kmem_desktop.gui.shell.news import News, NewsDesk
 from kmem_desktop.gui.shell.rail import Rail
 from kmem_desktop.gui.shell.test_watch import TestWatch, keep_as_test
@@ -79,6 +84,9 @@ class MainWindow(QMainWindow):
         self.rail = Rail(PAGES)
         self.notice = NoticeLine()
         self.live = LiveLine()
+        self.first_question = FirstQuestion(
+            self.context, self.keep_transcripts, self.look_at_transcripts
+        )
         self.leaving = Leaving(self, self.notice, settings, self.quit)
         self._page_stack = QStackedWidget()
         self._build()
@@ -92,12 +100,17 @@ class MainWindow(QMainWindow):
             self,
             lambda: self.show_page("tests"),
         )
+        self.left_watch = LeftWatch(services.models, self.tasks, self.rail.left, self)
+        self._waiting = WaitingWatch(
+            services.inbox, self.tasks, lambda count: self.rail.show_waiting("inbox", count)
+        )
         self._news: News | None = None
         self._desk = NewsDesk(services.history, self.tasks, self._on_news, self)
         self._endings = [
             services.feed.subscribe(self._on_change),
             services.activity.listen(self._on_activity),
             self.test_watch.end,
+            self.left_watch.end,
         ]
         self.rail.page_wanted.connect(self.show_page)
         self.rail.new_wanted.connect(lambda: self.new_knowledge())
@@ -105,6 +118,7 @@ class MainWindow(QMainWindow):
         appearance().changed.connect(self._fit_width)
         self._restore_geometry()
         self._on_activity()
+        self._waiting.look()
         self.show_page("search")
 
     def _build(self) -> None:
@@ -112,6 +126,7 @@ class MainWindow(QMainWindow):
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        column.addWidget(self.first_question)
         column.addWidget(self._page_stack, 1)
         column.addWidget(self.live)
         column.addWidget(self.notice)
@@ -205,12 +220,33 @@ class MainWindow(QMainWindow):
 
     def open_item(self, noun: Noun, item_id: int) -> None:
         """Show an item on the page that is open, or on the page of its noun."""
+        if noun is Noun.TURN:
+            self.tasks.run(
+                self._services.listing.turn_place(item_id),
+                lambda place: self.open_session(place.session_uuid, place.position),
+            )
+            return
+        if noun is Noun.DIRECTIVE:
+            self._open_directive(item_id)
+            return
         page = self.current_page
         if not isinstance(page, ListPage):
             self.show_page("knowledge" if noun is Noun.KNOWLEDGE else "graph")
             page = self.current_page
         if isinstance(page, ListPage):
             page.open_item(noun, item_id)
+
+    def _open_directive(self, directive_id: int) -> None:
+        self.show_page("rules")
+        page = self.current_page
+        if isinstance(page, RulesPage):
+            page.open_directive(directive_id)
+
+    def open_session(self, uuid: str, position: int | None = None) -> None:
+        """Show a conversation in a window of its own, at a turn."""
+        page = self.page("sessions")
+        if isinstance(page, SessionsPage):
+            page.open_session(uuid, position)
 
     def open_entity_named(self, name: str) -> None:
         """Show the entity with this name, or say that there is none."""
@@ -242,21 +278,26 @@ class MainWindow(QMainWindow):
         self._list_page().new_entity()
 
     def choose_import(self) -> None:
-        """Let a file be chosen, then show what importing it would do."""
-        dialog = QFileDialog(self, "Choose a memory file")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters(["Memory files (*.jsonl *.json)", "All files (*)"])
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(self.open_import)
-        # Not exec(): a nested loop inside a task would end the program's own loop.
-        dialog.open()
+        """Go where files, folders and programs to import are chosen."""
+        self.show_page("import")
+
+    def _import_page(self) -> ImportPage:
+        self.show_page("import")
+        page = self.current_page
+        assert isinstance(page, ImportPage)  # noqa: S101 - the registry says so
+        return page
+
+    def keep_transcripts(self, program: TranscriptProgram) -> None:
+        """Bring in a program's transcripts, and keep them while they grow."""
+        self._import_page().follow(program, on=True)
+
+    def look_at_transcripts(self, program: TranscriptProgram) -> None:
+        """Show what keeping a program's transcripts would bring."""
+        self._import_page().look_at(program)
 
     def open_import(self, path: str) -> None:
         """Show what importing a file would do."""
-        self.show_page("import")
-        page = self.current_page
-        if isinstance(page, ImportPage):
-            page.start(path)
+        self._import_page().start(path)
 
     def say(self, words: str, undo: Undo | None = None) -> None:
         """Say what happened, and how to take it back."""
@@ -297,12 +338,12 @@ class MainWindow(QMainWindow):
     def update_actions(self) -> None:
         """Look again which actions make sense."""
         detail = self.current_page.detail
-        has_item = detail is not None and detail.has_item
-        names = ("edit", "copy", "history", "forget")
-        self.actions_of_window.enable(*names, on=has_item)
+        for name in ("edit", "copy", "history", "forget"):
+            self.actions_of_window.enable(name, on=detail is not None and detail.offers(name))
         asks = self.current_page.has_question
+        can_keep = detail is not None and detail.offers("keep_test")
         self.actions_of_window.enable("why_not", on=asks)
-        self.actions_of_window.enable("keep_test", on=asks and has_item)
+        self.actions_of_window.enable("keep_test", on=asks and can_keep)
         self.actions_of_window.enable("save", on=detail is not None and detail.is_editing)
 
     # What keys do
@@ -322,7 +363,8 @@ class MainWindow(QMainWindow):
 
     def cycle_columns(self) -> None:
         """Move the keyboard to the next column."""
-        columns = [self.rail.buttons.get(self.page_name), *self.current_page.focus_columns()]
+        rail = self.rail.buttons.get(self.page_name)
+        columns = [rail, self.first_question, *self.current_page.focus_columns()]
         stops = [column for column in columns if column is not None and column.isVisible()]
         focus = QApplication.focusWidget()
         here = -1
@@ -359,6 +401,7 @@ class MainWindow(QMainWindow):
         for page in self.pages.values():
             page.take_change(change)
         self.quick_search.take_change()
+        self._waiting.take_change(change)
         self._desk.take_change(change)
 
     def _on_activity(self) -> None:
@@ -419,6 +462,7 @@ class MainWindow(QMainWindow):
         if self.page_name:
             QTimer.singleShot(0, self, self.current_page.activate)
             QTimer.singleShot(0, self, self.test_watch.look)
+            QTimer.singleShot(0, self, self.left_watch.look)
             self.leaving.speak_on_return()
 
     def closeEvent(self, event: QCloseEvent) -> None:

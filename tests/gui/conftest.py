@@ -98,7 +98,7 @@ def login_entry() -> LoginEntryInMemory:
 @pytest.fixture
 def settings(profile: Paths) -> SettingsFile:
     file = SettingsFile(profile.settings)
-    file.change(theme="light", told_that_closing_hides=True)
+    file.change(theme="light", told_that_closing_hides=True, asked_about_transcripts=True)
     apply_theme(file.current)
     return file
 

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import QWidget
 
 from kmem_desktop.bootstrap import Services, opened_services
 from kmem_desktop.config import SettingsFile, paths
-from kmem_desktop.domain.changes import Origin, OriginKind
+from kmem_desktop.domain.changes import Noun, Origin, OriginKind
 from kmem_desktop.domain.graph import Entity, Relation
 from kmem_desktop.domain.knowledge import KnowledgeDraft
 from kmem_desktop.errors import DamagedStoreError
@@ -39,7 +39,13 @@ from kmem_desktop.gui.theme import build_theme as ordinary_theme
 from kmem_desktop.gui.trouble import TroubleWindow, trouble_of
 from kmem_desktop.services.listing import View
 from kmem_desktop.services.startup import StartupService
+from tests.gui.import_scenes import import_pictures
+from tests.gui.inbox_scenes import inbox_pictures
+from tests.gui.model_scenes import model_pictures
+from tests.gui.picture_scenes import graph_pictures
 from tests.gui.rule_scenes import empty_rule_pictures, rule_pictures
+from tests.gui.search_scenes import mixed_pictures
+from tests.gui.settings_scenes import first_pictures, settings_pictures
 from tests.gui.shopfront import ENTITIES, KNOWLEDGE, MEMORY_FILE, RELATIONS
 
 QUERY = "why did we move off redis"
@@ -97,6 +103,13 @@ class Gallery:
             suffix = "" if ratio == 1 else f"@{ratio}x"
             pixmap.save(str(self._folder / f"{name}{suffix}.png"))
 
+    async def both(self, name: str, widget: QWidget) -> None:
+        """Take it light and dark."""
+        await self.take(name, widget)
+        self.look("dark")
+        await self.take(f"{name}-dark", widget)
+        self.look("light")
+
     def look(self, theme: str, zoom: int = 100) -> None:
         self._settings.change(theme=theme, zoom_percent=zoom)
         apply_theme(self._settings.current)
@@ -108,7 +121,7 @@ async def window_on(
 ) -> AsyncIterator[tuple[MainWindow, SettingsFile, Services]]:
     files = paths(str(folder / name))
     settings = SettingsFile(files.settings)
-    settings.change(told_that_closing_hides=True)
+    settings.change(told_that_closing_hides=True, asked_about_transcripts=True)
     async with opened_services(files) as services:
         if filled:
             await fill(services)
@@ -143,7 +156,7 @@ async def search_pictures(gallery: Gallery, window: MainWindow) -> None:
     gallery.look("dark")
     await gallery.take("search-dark", window, (1, 2))
     gallery.look("light")
-    page.chips[page.nouns[1:]].click()  # type: ignore[attr-defined]
+    page.chips[Noun.ENTITY,].click()  # type: ignore[attr-defined]
     page.field.edit.setText("currency rounding invoice")
     await gallery.take("filtered-to-nothing", window)
     page.widen()
@@ -366,16 +379,23 @@ async def main(out: Path) -> None:
             gallery.look("light")
             await gallery.take("empty", window)
             await empty_rule_pictures(gallery, window)
+            await first_pictures(gallery, window, folder)
         async with window_on(folder, "shopfront.db", filled=True) as (window, settings, services):
             gallery = Gallery(out, settings)
             gallery.look("light")
             await search_pictures(gallery, window)
             await detail_pictures(gallery, window)
             await other_pictures(gallery, window, services, folder)
+            await graph_pictures(gallery, window)
             await testing_pictures(gallery, window, services)
             await size_pictures(gallery, window)
             await rule_pictures(gallery, window, services, folder)
+            await inbox_pictures(gallery, window, services)
             await contrast_pictures(gallery, window)
+            await mixed_pictures(gallery, window, services, folder)
+            await model_pictures(gallery, window, services)
+            await import_pictures(gallery, window, services, folder)
+            await settings_pictures(gallery, window, services, folder)
 
 
 def run() -> None:

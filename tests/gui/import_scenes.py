@@ -54,6 +54,8 @@ async def import_pictures(
     with patch.dict(os.environ, variables):
         projects = programs_in(folder)
         page = page_of(window)
+        page.go_back()
+        window.notice.hide()
         await gallery.take("import-programs", window, (1, 2))
         gallery.look("dark")
         await gallery.take("import-programs-dark", window)

@@ -10,12 +10,17 @@ from pytestqt.qtbot import QtBot
 
 from kmem_desktop.bootstrap import Services
 from kmem_desktop.config import SettingsFile
+from kmem_desktop.domain.library.copies import CopyFormat, CopyQuery, CopyReport
 from kmem_desktop.domain.sessions.importing import TranscriptKind
+from kmem_desktop.gui.importing.first_question import NOT_NOW
+from kmem_desktop.gui.importing.program_rows import ProgramRow
+from kmem_desktop.gui.importing.sentences import page_of as page_of_report
+from kmem_desktop.gui.main_window import MainWindow
 from kmem_desktop.gui.pages.import_page import ImportPage
 from tests.gui.conftest import OpenWindow, Runner
 from tests.gui.import_scenes import page_of, programs_in
-from tests.gui.scenes import wait_for
-from tests.services.importing.transcripts import YOU, claude_export, grow, said
+from tests.gui.scenes import store, wait_for
+from tests.services.importing.transcripts import YOU, claude_export, grow, said, set_age
 
 
 @pytest.fixture
@@ -171,25 +176,120 @@ def test_files_and_folders_are_chosen_without_holding_up_the_program(
             dialog.reject()
 
 
-def test_the_first_run_asks_once_and_keeps_what_it_is_told_to(
+@pytest.mark.parametrize("written", CopyFormat)
+def test_a_copy_of_kmem_is_shown_first_then_brought_in_then_undone(
+    open_window: OpenWindow,
+    services: Services,
+    run: Runner,
+    qtbot: QtBot,
+    tmp_path: Path,
+    written: CopyFormat,
+) -> None:
+    item = store(run, services, "Queue moved from Redis to PostgreSQL")
+    file = tmp_path / f"copy.{written}"
+    run(services.library.exporting.to_file(CopyQuery(), written, file))
+    run(services.knowledge.delete(item.id, YOU))
+    window = open_window()
+    window.open_import(str(file))
+    page = page_of(window)
+    wait_for(qtbot, lambda: is_settled(page))
+    assert page.title() == f"{file.name} would bring 1 piece of knowledge"
+    assert run(services.listing.counts()).knowledge == 0
+    page.go.click()
+    wait_for(qtbot, lambda: page.undo.isVisible())
+    assert page.title() == f"1 piece of knowledge brought in from {file.name}"
+    assert run(services.listing.counts()).knowledge == 1
+    wait_for(qtbot, lambda: bool(page.past.lines))
+    assert page.past.lines[0].words.text().startswith("1 piece of knowledge, from a copy of kmem")
+    page.undo.click()
+    wait_for(qtbot, lambda: page.title() == "The import was taken back")
+    assert run(services.listing.counts()).knowledge == 0
+
+
+def test_a_copy_leads_to_what_it_brought() -> None:
+    def page(**new: int) -> str:
+        return page_of_report(CopyReport(is_dry_run=False, new=new, changed=0, known={}))
+
+    assert page(knowledge=1, sessions=2) == "knowledge"
+    assert page(turns=2) == "sessions"
+    assert page(entities=1, relations=1) == "graph"
+    assert page(relations=1) == "graph"
+
+
+# The first start
+
+
+@pytest.fixture
+def asking(
+    open_window: OpenWindow, settings: SettingsFile, qtbot: QtBot, projects: Path
+) -> MainWindow:
+    """A window that asks whether the transcripts are to be kept."""
+    for number, file in enumerate(projects.rglob("*.jsonl")):
+        set_age(file, 25 if number < 2 else 1)
+    settings.change(asked_about_transcripts=False)
+    window = open_window()
+    wait_for(qtbot, lambda: window.first_question.isVisible())
+    return window
+
+
+def test_the_first_start_says_what_was_found_and_what_is_about_to_go(asking: MainWindow) -> None:
+    question = asking.first_question
+    assert question.title.text() == "12 conversations found; 2 leave Claude Code this week"
+    assert question.words.text().startswith("Claude Code deletes them after 30 days.")
+    assert question.words.text().endswith("offers the same for 1 conversation of Codex CLI.")
+    asking.show_page("knowledge")
+    assert question.isVisible()
+
+
+def test_keeping_brings_the_conversations_in_and_asks_never_again(
+    asking: MainWindow,
     open_window: OpenWindow,
     services: Services,
     settings: SettingsFile,
     run: Runner,
     qtbot: QtBot,
-    projects: Path,
 ) -> None:
-    settings.change(asked_about_transcripts=False)
-    window = open_window()
-    wait_for(qtbot, lambda: window.notice.is_asking)
-    assert window.notice.words().startswith("Claude Code deletes its transcripts after 30 days.")
-    window.notice.press()
-    page = window.current_page
+    asking.first_question.keep.click()
+    page = asking.current_page
     assert isinstance(page, ImportPage)
     wait_for(qtbot, lambda: is_settled(page))
     assert session_count(run, services) == 12
     assert settings.refresh().follows_transcripts == ["claude-code"]
     again = open_window()
-    page_of(again)
     wait_for(qtbot, lambda: bool(page_of(again).programs.lines))
-    assert not again.notice.is_asking
+    assert not again.first_question.isVisible()
+
+
+def test_not_now_is_respected_and_the_page_import_goes_on_offering(
+    asking: MainWindow, open_window: OpenWindow, services: Services, run: Runner, qtbot: QtBot
+) -> None:
+    asking.first_question.not_now.click()
+    assert not asking.first_question.isVisible()
+    assert asking.notice.words() == NOT_NOW
+    again = open_window()
+    wait_for(qtbot, lambda: bool(page_of(again).programs.lines))
+    assert not again.first_question.isVisible()
+    assert page_of(again).programs.lines[0].button.text() == "Keep them here"
+    assert session_count(run, services) == 0
+
+
+def test_who_looks_first_sees_what_would_come_and_keeps_it_from_there(
+    asking: MainWindow, services: Services, settings: SettingsFile, run: Runner, qtbot: QtBot
+) -> None:
+    asking.first_question.look.click()
+    page = asking.current_page
+    assert isinstance(page, ImportPage)
+    wait_for(qtbot, lambda: page.go.isVisible())
+    assert page.title() == "Claude Code would bring 12 conversations with 108 turns"
+    assert page.go.text() == "Keep them"
+    assert session_count(run, services) == 0
+    assert not settings.refresh().asked_about_transcripts
+    page.go.click()
+    wait_for(qtbot, lambda: page.undo.isVisible())
+    assert session_count(run, services) == 12
+    assert settings.refresh().follows_transcripts == ["claude-code"]
+    codex = page.programs.lines[1]
+    assert isinstance(codex, ProgramRow)
+    page.start(codex.program.folder)
+    wait_for(qtbot, lambda: page.go.isVisible())
+    assert page.go.text() == "Import"

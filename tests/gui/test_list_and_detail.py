@@ -73,6 +73,28 @@ def test_what_is_stored_outside_of_the_question_is_shown_without_a_row(
     assert shown_title(page.detail) == "Prices are integers"
 
 
+def test_what_is_there_already_is_named_and_shown(
+    open_window: OpenWindow, services: Services, run: Runner, qtbot: QtBot
+) -> None:
+    known = store(run, services, "Queue moved from Redis to PostgreSQL")
+    store(run, services, "Prices are integers everywhere")
+    window = open_window()
+    page = page_of(window)
+    window.new_knowledge()
+    form = page.detail.editing.knowledge_form
+    type_into(form.fields["title"].editor, known.title)
+    type_into(
+        form.fields["content"].editor, "Jobs were lost when Redis restarted; so the queue moved."
+    )
+    type_into(form.fields["tags"].editor, "queue")
+    form._scope.setEditText(known.scope)
+    page.detail.save()
+    wait_for(qtbot, form._open_other.isVisible)
+    assert "already exists" in form._problem.text()
+    form._open_other.click()
+    wait_for(qtbot, lambda: shown_title(page.detail) == known.title)
+
+
 def test_an_item_that_is_opened_stays_when_others_are_stored(
     open_window: OpenWindow, services: Services, run: Runner, qtbot: QtBot
 ) -> None:

@@ -13,19 +13,20 @@ from pathlib import Path
 
 from kmem_desktop.bootstrap import Services
 from kmem_desktop.commands.adding import Add
-from kmem_desktop.commands.library.copying import import_copy
+from kmem_desktop.commands.library.copying import print_copy_report
 from kmem_desktop.commands.opening import with_services
 from kmem_desktop.commands.printing import print_json, printable
 from kmem_desktop.config import Paths
 from kmem_desktop.domain.changes import Origin, OriginKind
 from kmem_desktop.domain.importing import ImportReport, MemoryProgress
+from kmem_desktop.domain.library.copies import CopyReport
 from kmem_desktop.domain.sessions.importing import (
     ImportProgress,
     ImportRecord,
     SessionImportReport,
     TranscriptKind,
 )
-from kmem_desktop.services.library.knowledge_import import is_copy
+from kmem_desktop.services.importing.any_import import Report
 
 YOU = Origin(OriginKind.COMMAND_LINE, "You")
 TELL_EVERY_S = 0.2
@@ -51,21 +52,19 @@ def _run_import(options: argparse.Namespace, profile: Paths) -> int:
         return _undo(options, profile)
     if options.file is None:
         options.usage("name a file or folder, or --list, or --undo ID")
-    if is_copy(options.file):
-        return import_copy(options, profile)
     report = with_services(profile, lambda services: _imported(services, options))
     if options.json:
         print_json(asdict(report))
     elif isinstance(report, SessionImportReport):
         print_sessions_report(report)
+    elif isinstance(report, CopyReport):
+        print_copy_report(report)
     else:
         _print_report(report)
     return 130 if report.was_cancelled else 0
 
 
-async def _imported(
-    services: Services, options: argparse.Namespace
-) -> SessionImportReport | ImportReport:
+async def _imported(services: Services, options: argparse.Namespace) -> Report:
     with cancelled_by_ctrl_c() as cancel:
         telling = Telling(is_on=not options.json)
         try:
@@ -98,8 +97,8 @@ class Telling:
     """Tells on stderr how far an import is, in one line that is written anew."""
 
     def __init__(self, *, is_on: bool) -> None:
-        """Tell only where somebody looks."""
-        self._is_on = is_on and sys.stderr.isatty()
+        """Tell only where somebody looks; stderr may be closed."""
+        self._is_on = is_on and sys.stderr is not None and sys.stderr.isatty()
         self._told_at = 0.0
         self._has_told = False
 

@@ -1,7 +1,6 @@
-"""`kmem export`, and `kmem import` of what it wrote."""
+"""`kmem export`, and what is told when a copy was brought in."""
 
 import argparse
-from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
@@ -9,7 +8,6 @@ from kmem_desktop.commands.adding import Add
 from kmem_desktop.commands.opening import with_services
 from kmem_desktop.commands.printing import print_json, printable
 from kmem_desktop.config import Paths
-from kmem_desktop.domain.changes import Origin, OriginKind
 from kmem_desktop.domain.knowledge import Category
 from kmem_desktop.domain.library.copies import CopyFormat, CopyPart, CopyQuery, CopyReport
 from kmem_desktop.errors import InvalidInputError
@@ -77,23 +75,11 @@ def _parts(options: argparse.Namespace) -> tuple[CopyPart, ...]:
     return tuple(CopyPart)
 
 
-def import_copy(options: argparse.Namespace, profile: Paths) -> int:
-    """Bring in a file that `kmem export` wrote."""
-    origin = Origin(OriginKind.IMPORT, f"Import of {options.file.name}")
-    report = with_services(
-        profile,
-        lambda services: services.library.importing.bring_in_file(
-            options.file, origin, dry_run=options.dry_run
-        ),
-    )
-    if options.json:
-        print_json(asdict(report))
-    else:
-        _print_report(report)
-    return 0
-
-
-def _print_report(report: CopyReport) -> None:
+def print_copy_report(report: CopyReport) -> None:
+    """Print what bringing a copy in did."""
+    if report.was_cancelled:
+        print("  cancelled: nothing of the copy was brought in")
+        return
     would = "would be " if report.is_dry_run else ""
     print(f"  {_told(report.new)} {would}imported")
     if report.changed:

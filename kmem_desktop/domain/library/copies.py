@@ -190,6 +190,8 @@ class CopyReport:
         problems: What was not taken.
         batch: The UUID by which it can be undone as a whole; empty where nothing was written.
         secrets: How many secrets were replaced, by kind.
+        path: The file it stood in; empty for a text.
+        was_cancelled: Whether it was ended early: nothing was written then.
     """
 
     is_dry_run: bool
@@ -199,3 +201,5 @@ class CopyReport:
     problems: tuple[CopyProblem, ...] = ()
     batch: str = ""
     secrets: Mapping[str, int] = field(default_factory=dict)
+    path: str = ""
+    was_cancelled: bool = False

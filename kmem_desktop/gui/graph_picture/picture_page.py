@@ -15,9 +15,10 @@ from kmem_desktop.gui.graph_picture.legend import Legend
 from kmem_desktop.gui.graph_picture.picture_view import PictureView, plain_tip
 from kmem_desktop.gui.pages.columns import Columns
 from kmem_desktop.gui.pages.page import Page, PageHead
-from kmem_desktop.gui.theme import Type
+from kmem_desktop.gui.theme import BAR_PX
 from kmem_desktop.gui.widgets.controls import Button
-from kmem_desktop.gui.widgets.labels import Hairline, Label
+from kmem_desktop.gui.widgets.empty import EmptyState
+from kmem_desktop.gui.widgets.labels import Hairline
 from kmem_desktop.gui.wording import counted, quoted
 from kmem_desktop.text import one_line
 
@@ -45,6 +46,7 @@ class PicturePage(Page):
         self._earlier: list[Center | None] = []
         self._limit = LIMITS[0]
         self._is_stale = True
+        self._is_narrow = False
         self.head = PageHead("Picture of the graph", " ")
         self.back_button = Button("Back", key="Esc")
         self.whole_button = Button("Most connected")
@@ -54,8 +56,7 @@ class PicturePage(Page):
         self.list.setAccessibleName("What the picture shows")
         self.list.setFrameShape(QListWidget.Shape.NoFrame)
         self.legend = Legend()
-        self._nothing = Label("", Type.BODY, "ink3", wrap=True)
-        self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._nothing = self._build_nothing()
         self.detail: DetailPane = DetailPane(context)
         self.columns = Columns(self._build_left(), self.detail)
         for button in (self.back_button, self.whole_button, self.more_button):
@@ -67,6 +68,18 @@ class PicturePage(Page):
         column.addWidget(self.columns, 1)
         self._connect()
 
+    def _build_nothing(self) -> EmptyState:
+        nothing = EmptyState()
+        new = Button("New entity", key="Ctrl ⇧ N")
+        new.clicked.connect(self.context.shell.new_entity)
+        nothing.set_words(
+            "Nothing to draw yet",
+            "There are no entities: assistants store what they learn, and you can add the first.",
+            new,
+        )
+        nothing.hide()
+        return nothing
+
     def _build_left(self) -> QWidget:
         left = QWidget()
         left.setProperty("surface", "panel")
@@ -76,13 +89,15 @@ class PicturePage(Page):
         drawing.setSpacing(0)
         drawing.addWidget(self._nothing)
         drawing.addWidget(self.view, 1)
-        drawing.addWidget(Hairline())
-        drawing.addWidget(self.legend)
+        self._parts = (self.view, Hairline(), self.legend)
+        for part in self._parts[1:]:
+            drawing.addWidget(part)
         line = QHBoxLayout(left)
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(0)
         line.addWidget(self.list)
-        line.addWidget(Hairline(vertical=True))
+        self._beside = Hairline(vertical=True)
+        line.addWidget(self._beside)
         line.addLayout(drawing, 1)
         return left
 
@@ -128,10 +143,7 @@ class PicturePage(Page):
         self.view.show_picture(picture, places, kinds)
         self.legend.show_kinds(kinds)
         self._fill_list(picture)
-        self._nothing.setVisible(not picture.nodes)
-        self._nothing.setText(
-            "" if picture.nodes else "There are no entities yet; assistants store what they learn."
-        )
+        self._show_nothing(not picture.nodes)
         self.head.set_words(_words(picture))
         self.back_button.setText("Back" if self._earlier else "Back to the list")
         self.more_button.setVisible(bool(picture.left_out) and self._limit < LIMITS[-1])
@@ -141,6 +153,18 @@ class PicturePage(Page):
         else:
             self.detail.show_nothing()
         self.context.shell.update_actions()
+
+    def _show_nothing(self, is_empty: bool) -> None:  # noqa: FBT001 - a state
+        self._nothing.setVisible(is_empty)
+        for part in self._parts:
+            part.setVisible(not is_empty)
+        self._show_list()
+
+    def _show_list(self) -> None:
+        """Show the list where there is something in it, and room for it."""
+        is_shown = self._nothing.isHidden() and not self._is_narrow
+        self.list.setVisible(is_shown)
+        self._beside.setVisible(is_shown)
 
     def _chosen_again(self, picture: Picture) -> str:
         """Return the dot that stays chosen: the one that was, or the new centre."""
@@ -223,7 +247,8 @@ class PicturePage(Page):
     def set_narrow(self, narrow: bool) -> None:  # noqa: FBT001 - as in the base
         self.columns.set_narrow(narrow)
         self.detail.toolbar.back.setVisible(narrow)
-        self.list.setVisible(not narrow)
+        self._is_narrow = narrow
+        self._show_list()
 
     def _leave_detail(self) -> None:
         self.columns.open_right(False)
@@ -237,7 +262,8 @@ class PicturePage(Page):
             f"QListWidget {{ background: {tokens.panel}; outline: none; }}"
             f" QListWidget::item {{ padding: {look.px(6)}px {look.px(14)}px; }}"
             f" QListWidget::item:selected {{ background: {tokens.accent_soft};"
-            f" color: {tokens.ink}; }}"
+            f" color: {tokens.ink}; border-left: {BAR_PX}px solid {tokens.accent};"
+            f" padding-left: {look.px(14) - BAR_PX}px; }}"
         )
 
 
@@ -254,6 +280,8 @@ def _kind(node: PictureNode) -> str:
 
 
 def _words(picture: Picture) -> str:
+    if not picture.nodes:
+        return "What is known, and how it hangs together."
     shown = counted(len(picture.nodes), "dot")
     if picture.center:
         shown = f"{shown} around {quoted(one_line(picture.nodes[0].title))}"

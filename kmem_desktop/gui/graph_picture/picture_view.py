@@ -11,6 +11,7 @@ from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
     QPainter,
+    QPainterPath,
     QPen,
     QPolygonF,
     QResizeEvent,
@@ -32,12 +33,20 @@ from kmem_desktop.text import one_line
 LINK_PX = 110
 NAME_LENGTH = 24
 TIP_LENGTH = 200
+ALL_NAMED = 20
+"""Up to so many dots every name stays in sight."""
 NAMED_WITHOUT_CHOICE = 60
 """Where there are more dots, names stand only at the chosen one and beside it."""
 SMALLEST_DOT_PX = 5.0
 LARGEST_DOT_PX = 14.0
 MARGIN_PX = 32
-NAME_PX = 80
+NAME_SHARE = 0.3
+"""Names at one side get at most this share of the width."""
+ABOVE, BELOW = 90.0, 270.0
+NAME_ANGLES = (360.0, 320.0, 40.0, 180.0, BELOW, ABOVE)
+"""Where a name may stand at its dot, in degrees against the clock; the best first."""
+CLEAR_ANGLE = 30.0
+"""A name is clear of a line that goes off at least by so many degrees."""
 LARGEST_FIT = 1.6
 """A small picture is not drawn larger than this."""
 ROOMY = 80
@@ -83,15 +92,52 @@ class Dot(QGraphicsItem):
         size = SMALLEST_DOT_PX + most * min(1.0, math.sqrt(node.links) / 7)
         self.radius = size * min(1.0, math.sqrt(ROOMY / max(1, len(drawing.picture.nodes))))
         self.setToolTip(plain_tip(node.title, node.kind))
+        self._angle = NAME_ANGLES[0]
         self.setZValue(2)
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIgnoresTransformations)
 
+    def place_name(self, neighbours: Sequence[QPointF]) -> None:
+        """Put the name where it runs along none of the lines to the neighbours, if there is such.
+
+        Args:
+            neighbours: Where they are, in the scene.
+        """
+        lines = [QLineF(self.pos(), place).angle() for place in neighbours]
+
+        def gap(angle: float) -> float:
+            turns = (abs((angle - line + 180) % 360 - 180) for line in lines)
+            return min(turns, default=180.0)
+
+        free = (angle for angle in NAME_ANGLES if gap(angle) >= CLEAR_ANGLE)
+        self._angle = next(free, None) or max(NAME_ANGLES, key=gap)
+
+    def name_rect(self) -> QRectF:
+        """Return where the name stands, in pixels from the middle of the dot."""
+        metrics = QFontMetricsF(theme().font(Type.META_STRONG))
+        width = metrics.horizontalAdvance(short_name(self.node.title))
+        height = metrics.height()
+        reach = QLineF.fromPolar(self.radius + 5, self._angle).p2()
+        if self._angle in (ABOVE, BELOW):
+            way = -1 if self._angle == ABOVE else 1
+            return QRectF(-width / 2, reach.y() + (way - 1) * height / 2, width, height)
+        left = reach.x() - width if reach.x() < 0 else reach.x()
+        # A name at a slant stands wholly beside the line that goes level.
+        slant = math.copysign(height / 2, reach.y()) if abs(reach.y()) > 1 else 0.0
+        return QRectF(left, reach.y() + slant - height / 2, width, height)
+
     def boundingRect(self) -> QRectF:
         """Return the room of the dot and its name, in pixels: they are as large at any zoom."""
-        look = theme()
         reach = self.radius + 4
-        width = look.px(NAME_LENGTH * 9)
-        return QRectF(-reach, -reach, 2 * reach + width, 2 * reach + look.px(10))
+        circle = QRectF(-reach, -reach, 2 * reach, 2 * reach)
+        return circle.united(self.name_rect().adjusted(-3, -1, 3, 1))
+
+    def shape(self) -> QPainterPath:
+        """Return the dot and its name alone: what lies between belongs to others."""
+        reach = self.radius + 4
+        path = QPainterPath()
+        path.addEllipse(QPointF(), reach, reach)
+        path.addRect(self.name_rect())
+        return path
 
     def paint(
         self,
@@ -115,11 +161,12 @@ class Dot(QGraphicsItem):
             painter.drawRoundedRect(circle, 3, 3)
         else:
             painter.drawEllipse(circle)
-        if is_chosen or (is_near and drawing.shows_names):
+        if is_chosen or (is_near and drawing.shows_names) or drawing.is_small:
             font = look.font(Type.META_STRONG if is_chosen else Type.META)
             painter.setFont(font)
-            painter.setPen(look.color("ink"))
-            _paint_name(painter, self.radius + 5, short_name(self.node.title))
+            painter.setPen(look.color("ink" if is_near else "ink3"))
+            place = self.name_rect()
+            _paint_name(painter, QPointF(place.left(), place.center().y()), self.node.title)
 
 
 class Lines(QGraphicsItem):
@@ -171,16 +218,23 @@ class Lines(QGraphicsItem):
             painter.drawLine(line)
             _draw_head(painter, line)
             painter.setPen(look.color("ink2"))
-            painter.drawText(line.pointAt(0.55) + QPointF(5, -4), short_name(label))
+            metrics = QFontMetricsF(painter.font())
+            width = metrics.horizontalAdvance(short_name(label))
+            # Below a line that goes level stands the name of a dot.
+            is_level = abs(math.sin(math.radians(line.angle()))) < math.sin(math.radians(30))
+            above = metrics.height() / 2 if is_level else 0
+            if width < line.length():  # else it would hide the line and its ends
+                _paint_name(painter, line.center() - QPointF(width / 2, above), label)
         painter.restore()
 
 
-def _paint_name(painter: QPainter, left: float, name: str) -> None:
-    """Write a name beside a dot, on a ground of its own: lines may run below it."""
+def _paint_name(painter: QPainter, left: QPointF, title: str) -> None:
+    """Write a name from this middle left on, on a ground of its own: lines may run below it."""
     metrics = QFontMetricsF(painter.font())
-    place = QPointF(left, metrics.capHeight() / 2)
+    name = short_name(title)
+    place = left + QPointF(0, metrics.capHeight() / 2)
     ground = theme().color("panel")
-    ground.setAlphaF(0.8)
+    ground.setAlphaF(0.9)
     painter.fillRect(metrics.boundingRect(name).translated(place).adjusted(-2, 0, 2, 0), ground)
     painter.drawText(place, name)
 
@@ -239,6 +293,11 @@ class PictureView(QGraphicsView):
         """Whether names stand at every dot, or at those near the chosen one."""
         return bool(self.chosen) or len(self.dots) <= NAMED_WITHOUT_CHOICE
 
+    @property
+    def is_small(self) -> bool:
+        """Whether there is room for every name, those of what is far off too."""
+        return len(self.dots) <= ALL_NAMED
+
     def standing(self, key: str) -> tuple[bool, bool]:
         """Return whether a dot is chosen, and whether it is that or beside it."""
         return key == self.chosen, not self.chosen or key in self._near
@@ -253,8 +312,9 @@ class PictureView(QGraphicsView):
         self._near = set()
         length = theme().px(LINK_PX)
         self.dots = {node.key: Dot(node, self) for node in picture.nodes}
-        for dot, (x, y) in zip(self.dots.values(), places, strict=True):
+        for dot, (x, y) in zip(self.dots.values(), self._turned(places), strict=True):
             dot.setPos(x * length, y * length)
+        self._place_names()
         points = QPolygonF([dot.pos() for dot in self.dots.values()])
         self.room = points.boundingRect().adjusted(-1, -1, 1, 1)
         # Room to move: what is at the edge can be brought to the middle.
@@ -273,12 +333,39 @@ class PictureView(QGraphicsView):
         if self.room.isEmpty() or area.isEmpty():
             return
         margin = theme().px(MARGIN_PX)
-        names = theme().px(NAME_PX) if self.shows_names else 0
+        before, after = self._room_for_names() if self.shows_names else (0.0, 0.0)
+        names = before + after
         wide = max(1.0, area.width() - 2 * margin - names) / self.room.width()
         high = max(1.0, area.height() - 2 * margin) / self.room.height()
         share = min(max(min(wide, high), ZOOM_LIMITS[0]), LARGEST_FIT)
         self.scale(share, share)
-        self.centerOn(self.room.center() + QPointF(names / 2 / share, 0))
+        self.centerOn(self.room.center() + QPointF((after - before) / 2 / share, 0))
+
+    def _turned(self, places: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
+        """Let the longer side of the picture lie along the longer side of its room."""
+        if not places:
+            return places
+        across, down = zip(*places, strict=True)
+        is_wide = max(across) - min(across) > max(down) - min(down)
+        has_wide_room = self.viewport().width() > self.viewport().height()
+        return places if is_wide == has_wide_room else [(y, x) for x, y in places]
+
+    def _place_names(self) -> None:
+        beside: dict[str, list[QPointF]] = {key: [] for key in self.dots}
+        for edge in self.picture.edges:
+            beside[edge.start].append(self.dots[edge.end].pos())
+            beside[edge.end].append(self.dots[edge.start].pos())
+        for key, dot in self.dots.items():
+            dot.place_name(beside[key])
+
+    def _room_for_names(self) -> tuple[float, float]:
+        """Return what names need at the left and at the right of the dots there, in pixels."""
+        quarter = self.room.width() / 4
+        most = self.viewport().width() * NAME_SHARE
+        dots = [(dot.x(), dot.name_rect()) for dot in self.dots.values()]
+        left = [-name.left() for x, name in dots if x <= self.room.left() + quarter]
+        right = [name.right() for x, name in dots if x >= self.room.right() - quarter]
+        return min(max(left, default=0.0), most), min(max(right, default=0.0), most)
 
     def choose(self, key: str) -> None:
         """Choose a dot: its lines and neighbours stand out."""

@@ -25,7 +25,7 @@ class ProgramRow(Row):
             is_here = program.stored_count == program.session_count
             self.state.set_state("all safe here" if is_here else "kept here", "good")
             self.button = self.add_button(
-                Button("No longer"), f"No longer keep the transcripts of {program.name}"
+                Button("Keep no more"), f"No longer keep the transcripts of {program.name}"
             )
         else:
             if program.expiring_count > program.expiring_stored_count:

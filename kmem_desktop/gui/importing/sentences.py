@@ -1,9 +1,10 @@
 """What reports, programs and past imports say to people."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from kmem_desktop.domain.importing import ImportReport, MemoryProgram, MemoryProgress
+from kmem_desktop.domain.library.copies import CopyReport
 from kmem_desktop.domain.sessions.importing import (
     NAMES,
     PROGRAMS,
@@ -13,9 +14,9 @@ from kmem_desktop.domain.sessions.importing import (
     TranscriptKind,
     TranscriptProgram,
 )
-from kmem_desktop.gui.wording import counted, when
+from kmem_desktop.gui.wording import capitalised, counted, when
 
-Report = SessionImportReport | ImportReport
+Report = SessionImportReport | ImportReport | CopyReport
 Numbers = list[tuple[str, str, str]]
 FOREVER_DAYS = 3_650
 _MEMORIES: Mapping[str, str] = {
@@ -24,26 +25,78 @@ _MEMORIES: Mapping[str, str] = {
     MemoryProgram.MARK42: "mark42",
     MemoryProgram.MEMORY_SERVICE: "mcp-memory-service",
     MemoryProgram.BASIC_MEMORY: "basic-memory",
+    "kmem": "a copy of kmem",
 }
+_COPIED: Mapping[str, tuple[str, ...]] = {
+    "knowledge": ("piece of knowledge", "pieces of knowledge"),
+    "entities": ("entity", "entities"),
+    "observations": ("observation",),
+    "relations": ("relation",),
+    "sessions": ("conversation",),
+    "turns": ("turn",),
+}
+"""What copies hold, in this order, as people call it."""
+_PAGES = (
+    ("knowledge", "knowledge"),
+    ("turns", "sessions"),
+    ("entities", "graph"),
+    ("observations", "graph"),
+    ("relations", "graph"),
+)
+
+
+KINDS = (
+    (
+        "Conversations",
+        "Transcripts of Claude Code, Codex CLI and Gemini CLI; the zip or conversations.json that"
+        " claude.ai and ChatGPT export.",
+    ),
+    (
+        "Memories",
+        "memory.json of the reference server; what ai-devkit, mark42, mcp-memory-service and"
+        " basic-memory keep.",
+    ),
+    ("Copies of kmem", "JSON or markdown, saved by Settings or kmem export."),
+)
+"""What can be brought in, as the page tells who does not know it yet."""
+
+
+def is_rehearsal(report: Report) -> bool:
+    """Return whether nothing was written yet."""
+    return report.is_dry_run if isinstance(report, CopyReport) else report.dry_run
 
 
 def new_count(report: Report) -> int:
     """Return how many new things a report tells of."""
     if isinstance(report, SessionImportReport):
         return report.turns_new
+    if isinstance(report, CopyReport):
+        return sum(report.new.values()) + report.changed
     entities = report.entities_new + report.observations_new + report.relations_new
     return report.knowledge_new + entities
+
+
+def page_of(report: Report) -> str:
+    """Return the page that shows what was brought in."""
+    if isinstance(report, SessionImportReport):
+        return "sessions"
+    if isinstance(report, CopyReport):
+        return next((page for noun, page in _PAGES if report.new.get(noun)), "knowledge")
+    return "knowledge" if report.knowledge_new else "graph"
 
 
 def headline(report: Report) -> str:
     """Return what came, or would come, in one sentence."""
     name = _name(report.kind if isinstance(report, SessionImportReport) else "", report.path)
     new = new_count(report)
+    is_dry = is_rehearsal(report)
     if isinstance(report, SessionImportReport):
         what = _conversations(report)
+    elif isinstance(report, CopyReport) and len(list(_copied(report.new))) in (1, 2):
+        what = " and ".join(_copied(report.new))
     else:
-        what = counted(new, "new thing" if report.dry_run else "thing")
-    if report.dry_run:
+        what = counted(new, "new thing" if is_dry else "thing")
+    if is_dry:
         return f"{name} would bring {what}" if new else f"{name} has nothing new"
     return f"{what} brought in from {name}" if new else f"{name} had nothing new"
 
@@ -65,6 +118,8 @@ def explanation(report: Report) -> str:
     """Return what else there is to know of a report, in sentences."""
     if isinstance(report, SessionImportReport):
         return " ".join(_of_conversations(report))
+    if isinstance(report, CopyReport):
+        return " ".join(_of_copy(report))
     return " ".join(_of_memories(report))
 
 
@@ -93,8 +148,30 @@ def _of_memories(report: ImportReport) -> list[str]:
     return words
 
 
+def _of_copy(report: CopyReport) -> list[str]:
+    words = [_what_it_means(report)]
+    if report.changed:
+        would = "would be" if report.is_dry_run else "were"
+        count = counted(report.changed, "piece")
+        words.append(f"{count} of knowledge that the copy has newer {would} changed.")
+    if report.problems:
+        words.append(f"{counted(len(report.problems), 'piece')} could not be taken.")
+    return words
+
+
+def copied_words(counts: Mapping[str, int]) -> str:
+    """Return what a copy holds: "28 pieces of knowledge, 3 conversations, 41 turns"."""
+    return ", ".join(_copied(counts)) or "nothing yet"
+
+
+def _copied(counts: Mapping[str, int]) -> Iterator[str]:
+    for name, words in _COPIED.items():
+        if count := counts.get(name):
+            yield counted(count, *words)
+
+
 def _what_it_means(report: Report) -> str:
-    if not report.dry_run:
+    if not is_rehearsal(report):
         if not report.batch:
             return "Nothing was changed."
         return "They can be searched now, and the import can be undone as a whole."
@@ -109,8 +186,15 @@ def numbers(report: Report) -> Numbers:
             _row("Conversations", report.sessions_new, report.sessions_known),
             _row("Turns", report.turns_new, report.turns_known),
             ("Files", f"{report.files:,}", ""),
-            ("Broken lines", f"{report.problem_count:,}", ""),
+            *_broken(report.problem_count),
         ]
+    elif isinstance(report, CopyReport):
+        rows = [
+            _row(noun.capitalize(), report.new.get(noun, 0), report.known.get(noun, 0))
+            for noun in _COPIED
+            if report.new.get(noun) or report.known.get(noun)
+        ]
+        rows += [("Changed", f"{report.changed:,}", "")] if report.changed else []
     else:
         rows = [_row("Knowledge", report.knowledge_new, report.knowledge_known)]
         rows = rows if report.knowledge_new or report.knowledge_known else []
@@ -118,12 +202,17 @@ def numbers(report: Report) -> Numbers:
             _row("Entities", report.entities_new, report.entities_known),
             ("Observations", f"{report.observations_new:,} new", ""),
             _row("Relations", report.relations_new, report.relations_known),
-            ("Broken lines", f"{len(report.problems):,}", ""),
+            *_broken(len(report.problems)),
         ]
-    if report.secrets_removed:
-        secrets = [f"{count:,} {kind}" for kind, count in report.secrets_removed.items()]
+    removed = report.secrets if isinstance(report, CopyReport) else report.secrets_removed
+    if removed:
+        secrets = [f"{count:,} {kind}" for kind, count in removed.items()]
         rows.append(("Secrets replaced", ", ".join(secrets), ""))
     return rows
+
+
+def _broken(count: int) -> Numbers:
+    return [("Broken lines", f"{count:,}", "")] if count else []
 
 
 def _row(name: str, new: int, known: int) -> tuple[str, str, str]:
@@ -137,6 +226,8 @@ def problems(report: Report) -> list[tuple[str, str, str]]:
             (f"{Path(each.file).name}, line {each.line:,}", each.message, each.text)
             for each in report.problems
         ]
+    if isinstance(report, CopyReport):
+        return [(capitalised(each.place), each.message, "") for each in report.problems]
     return [(f"line {each.line:,}", each.message, each.text) for each in report.problems]
 
 
@@ -162,6 +253,32 @@ def program_words(program: TranscriptProgram) -> str:
         f"{program.name} deletes its transcripts after {counted(program.kept_days, 'day')}."
         f" {count}, {program.expiring_count:,} of them {go} in the next 7 days. Keep them here?"
     )
+
+
+def found_title(program: TranscriptProgram) -> str:
+    """Return how many conversations a program has here, and how many it is about to delete."""
+    found = f"{counted(program.session_count, 'conversation')} found"
+    if not program.expiring_count:
+        return f"{found} of {program.name}"
+    leave = "leaves" if program.expiring_count == 1 else "leave"
+    return f"{found}; {program.expiring_count:,} {leave} {program.name} this week"
+
+
+def found_words(program: TranscriptProgram, others: Sequence[TranscriptProgram]) -> str:
+    """Return what keeping a program's conversations means, and what else was found."""
+    words = []
+    if program.kept_days is not None and program.kept_days <= FOREVER_DAYS:
+        words.append(f"{program.name} deletes them after {counted(program.kept_days, 'day')}.")
+    words.append(
+        "They are copied here in the background, secrets taken out, and can be searched; new ones"
+        " follow by themselves."
+    )
+    if others:
+        counts = (
+            f"{counted(each.session_count, 'conversation')} of {each.name}" for each in others
+        )
+        words.append(f"The page Import offers the same for {' and '.join(counts)}.")
+    return " ".join(words)
 
 
 def _of_followed(program: TranscriptProgram) -> str:
@@ -195,15 +312,8 @@ def _brought(record: ImportRecord) -> str:
     if record.kind in set(TranscriptKind):
         turns = counted(record.turn_count, "turn")
         return f"{counted(record.session_count, 'conversation')} with {turns}"
-    names = {
-        "knowledge": ("piece of knowledge", "pieces of knowledge"),
-        "entities": ("entity", "entities"),
-        "observations": ("observation", ""),
-        "relations": ("relation", ""),
-    }
-    counts = {name: int(record.facts.get(f"{name}_new") or 0) for name in names}
-    parts = [counted(count, *names[name]) for name, count in counts.items() if count]
-    return ", ".join(parts) or "Nothing"
+    counts = {name: int(record.facts.get(f"{name}_new") or 0) for name in _COPIED}
+    return ", ".join(_copied(counts)) or "Nothing"
 
 
 def import_state(record: ImportRecord) -> tuple[str, str]:

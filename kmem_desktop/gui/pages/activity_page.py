@@ -83,6 +83,8 @@ class ActivityPage(Page):
             "What assistants and you store, change and forget is listed here.",
         )
         self._stack = QStackedWidget()
+        self._stack.setProperty("surface", "panel")
+        self._stack.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         for widget in (QWidget(), self.list, self._empty):
             self._stack.addWidget(widget)
         column = QVBoxLayout(self)

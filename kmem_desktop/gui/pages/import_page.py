@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from kmem_desktop.domain.changes import Noun
+from kmem_desktop.domain.library.copies import CopyReport
 from kmem_desktop.domain.sessions.importing import (
     ImportRecord,
     SessionImportReport,
@@ -20,12 +21,17 @@ from kmem_desktop.gui.importing.program_rows import ImportRow, ProgramRow, RowSe
 from kmem_desktop.gui.importing.report_view import ReportView
 from kmem_desktop.gui.importing.running_view import RunningView
 from kmem_desktop.gui.importing.sentences import Report
+from kmem_desktop.gui.models.parts import Section
 from kmem_desktop.gui.pages.page import Page, PageHead
+from kmem_desktop.gui.settings.setting_row import SettingRow
 from kmem_desktop.gui.widgets.controls import Button, Look
 from kmem_desktop.gui.wording import counted
 
 LOOK_AGAIN_MS = 700
-FILE_KINDS = ["Conversations and memories (*.jsonl *.json *.zip *.db)", "All files (*)"]
+FILE_KINDS = [
+    "Conversations, memories and copies (*.jsonl *.json *.zip *.db *.md)",
+    "All files (*)",
+]
 
 
 class ImportPage(Page):
@@ -35,9 +41,11 @@ class ImportPage(Page):
         """Lay out the page."""
         super().__init__(context, parent)
         self._path = ""
+        self._program: TranscriptProgram | None = None
         self._is_running = False
         self.report: Report | None = None
-        self.head = PageHead("Import", "Conversations and memories of other programs.")
+        words = "Conversations and memories of other programs, and copies that kmem saved."
+        self.head = PageHead("Import", words)
         self.choose_file = Button("Choose a file\u2026")
         self.choose_file.clicked.connect(self._on_choose_file)
         self.choose_folder = Button("Choose a folder\u2026")
@@ -53,6 +61,9 @@ class ImportPage(Page):
         self.running = RunningView()
         self.programs = RowSection("Programs on this computer")
         self.past = RowSection("Imported so far")
+        self.kinds = Section("What can be brought in")
+        for name, words in sentences.KINDS:
+            self.kinds.add_row(SettingRow(name, words))
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.refresh)
@@ -75,11 +86,18 @@ class ImportPage(Page):
         area.column.addWidget(self.view.problems)
         area.column.addWidget(self.programs)
         area.column.addWidget(self.past)
+        area.column.addWidget(self.kinds)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.head)
-        column.addWidget(area, 1)
+        panel = QWidget()
+        panel.setProperty("surface", "panel")
+        panel.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        inside = QVBoxLayout(panel)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.addWidget(area)
+        column.addWidget(panel, 1)
 
     def activate(self) -> None:
         self.refresh()
@@ -98,11 +116,17 @@ class ImportPage(Page):
         )
         self.context.tasks.run(services.imports.list_imports(), self._show_past, topic="imports")
 
+    def look_at(self, program: TranscriptProgram) -> None:
+        """Look what keeping a program's transcripts would bring."""
+        if not self._is_running:
+            self.start(program.folder)
+            self._program = program
+
     def start(self, path: str) -> None:
         """Look what importing this file or folder would do."""
         if self._is_running:
             return
-        self._path = path
+        self._path, self._program = path, None
         name = Path(path).name or path
         self._begin(name, "Reading; nothing is written yet.")
         cancel = self.running.begin("Reading\u2026")
@@ -126,9 +150,8 @@ class ImportPage(Page):
         """Go to what was brought in, or back to the choice."""
         report = self.report
         self._rest()
-        if report is not None and not report.dry_run and report.batch:
-            is_of_sessions = isinstance(report, SessionImportReport)
-            self.context.shell.show_page("sessions" if is_of_sessions else "graph")
+        if report is not None and not sentences.is_rehearsal(report) and report.batch:
+            self.context.shell.show_page(sentences.page_of(report))
 
     def title(self) -> str:
         """Return what the page says first."""
@@ -160,9 +183,10 @@ class ImportPage(Page):
         self.choose_folder.setEnabled(on)
         self.programs.setVisible(on and self.programs.has_rows())
         self.past.setVisible(on and self.past.has_rows())
+        self.kinds.setVisible(on)
 
     def _on_looked(self, report: Report) -> None:
-        if isinstance(report, SessionImportReport) and report.was_cancelled:
+        if report.was_cancelled:
             self._rest()
             return
         self._show_report(report)
@@ -175,14 +199,18 @@ class ImportPage(Page):
         self.choose_folder.setEnabled(True)
         self.view.show_report(report)
         self.view.show()
-        would_bring = report.dry_run and sentences.new_count(report) > 0
+        would_bring = sentences.is_rehearsal(report) and sentences.new_count(report) > 0
         self.go.setVisible(would_bring)
+        self.go.set_words("Keep them" if self._program else "Import", "\u21b5")
         self.undo.setVisible(bool(report.batch))
         self.cancel.set_words("Cancel" if would_bring else "Done", "Esc")
         self.cancel.show()
         (self.go if would_bring else self.cancel).setFocus()
 
     def _on_import(self) -> None:
+        if self._program is not None:
+            self.follow(self._program, on=True)
+            return
         self._begin(Path(self._path).name or self._path, "It can be stopped, and undone later.")
         cancel = self.running.begin("Importing\u2026")
         self.context.tasks.run(
@@ -194,7 +222,12 @@ class ImportPage(Page):
         )
 
     def _on_done(self, report: Report) -> None:
-        self._show_report(report)
+        if isinstance(report, CopyReport) and report.was_cancelled:
+            self._rest()
+            self.view.say("The import was stopped", "Nothing was brought in.")
+            self.view.show()
+        else:
+            self._show_report(report)
         self.refresh()
 
     def follow(self, program: TranscriptProgram, on: bool) -> None:  # noqa: FBT001 - a switch

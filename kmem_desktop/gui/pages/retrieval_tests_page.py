@@ -113,6 +113,8 @@ class RetrievalTestsPage(Page):
         )
         self.columns = Columns(self.list, self.pane)
         self._stack = QStackedWidget()
+        self._stack.setProperty("surface", "panel")
+        self._stack.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         for widget in (QWidget(), self.columns, self.empty):
             self._stack.addWidget(widget)
         self._new = QHBoxLayout()

@@ -1,32 +1,28 @@
-"""Settings: the look, starting at login, and where the files are."""
+"""Settings, in groups: the look, starting, assistants, conversations, privacy, the memory."""
 
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from kmem_desktop.config import Settings
-from kmem_desktop.domain.found import Counts
-from kmem_desktop.domain.space import Space, SpaceGivenBack
+from kmem_desktop.domain.changes import Noun
 from kmem_desktop.errors import KmemError
+from kmem_desktop.events import Change
 from kmem_desktop.gui.appearance import appearance
 from kmem_desktop.gui.context import Context
 from kmem_desktop.gui.detail.parts import ScrolledColumn
 from kmem_desktop.gui.pages.page import Page, PageHead
-from kmem_desktop.gui.theme import Type
+from kmem_desktop.gui.settings.conversations_part import ConversationsPart
+from kmem_desktop.gui.settings.memory_part import MemoryPart
+from kmem_desktop.gui.settings.privacy_part import PrivacyPart
+from kmem_desktop.gui.settings.setting_row import SettingGroup, SettingRow
 from kmem_desktop.gui.widgets.controls import Button, Chip, Choice, Tick
-from kmem_desktop.gui.widgets.labels import Hairline, Label
-from kmem_desktop.gui.wording import counted
 
 ZOOM_PERCENTS = (80, 90, 100, 110, 125, 150, 175, 200)
 _THEMES = (("system", "As the system"), ("light", "Light"), ("dark", "Dark"))
-
-
-def megabytes(size_bytes: int) -> str:
-    """Write a size."""
-    return f"{size_bytes / 1e6:.1f} MB"
 
 
 def program_version() -> str:
@@ -35,26 +31,6 @@ def program_version() -> str:
         return version("kmem")
     except PackageNotFoundError:
         return "unknown"
-
-
-class SettingRow(QWidget):
-    """A name, a sentence, and at the right what is chosen."""
-
-    def __init__(self, name: str, words: str, *controls: QWidget) -> None:
-        """Show the setting."""
-        super().__init__()
-        self.words = Label(words, Type.META, "ink3", wrap=True)
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        texts.addWidget(Label(name, Type.BODY_STRONG))
-        texts.addWidget(self.words)
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, 14, 0, 14)
-        line.setSpacing(6)
-        line.addLayout(texts, 1)
-        line.addSpacing(16)
-        for control in controls:
-            line.addWidget(control, 0, Qt.AlignmentFlag.AlignVCenter)
 
 
 class SettingsPage(Page):
@@ -68,10 +44,20 @@ class SettingsPage(Page):
         self.text_size = Choice("Text size")
         self.at_login = Tick("Start kmem when I log in")
         self.proposed_rules = Tick("Hand out proposed rules, marked as such")
-        self._memory = SettingRow("Memory", " ", self._button("Import…", "import"))
-        self.give_back = self._button("Give space back", "give back")
-        self.space = SettingRow("Space", " ", self.give_back)
-        self._build()
+        self.proposed_knowledge = Tick("Hand out what waits in the inbox, marked as such")
+        self.conversations = ConversationsPart(context)
+        self.privacy = PrivacyPart(context)
+        self.memory = MemoryPart(context)
+        self._connect()
+        for group in (
+            self._window_group(),
+            self._assistants_group(),
+            self.conversations,
+            self.privacy,
+            self.memory,
+            self._program_group(),
+        ):
+            self._area.column.addWidget(group)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -89,7 +75,7 @@ class SettingsPage(Page):
         inside.addWidget(self._area)
         return panel
 
-    def _build(self) -> None:
+    def _connect(self) -> None:
         for name, chip in self.themes.items():
             chip.clicked.connect(lambda _=False, name=name: self._change(theme=name))
         for percent in ZOOM_PERCENTS:
@@ -101,10 +87,13 @@ class SettingsPage(Page):
         self.proposed_rules.clicked.connect(
             lambda ticked: self._change(hands_out_proposed_rules=ticked)
         )
-        files = self.context.services.paths
-        folder = self._button("Open folder", "folder")
-        log_file = self._button("Open log", "log")
-        rows = (
+        self.proposed_knowledge.clicked.connect(
+            lambda ticked: self._change(hands_out_proposed_knowledge=ticked)
+        )
+
+    def _window_group(self) -> SettingGroup:
+        group = SettingGroup("The window")
+        group.add_rows(
             SettingRow(
                 "Appearance", "Light, dark, or what the system says.", *self.themes.values()
             ),
@@ -119,81 +108,59 @@ class SettingsPage(Page):
                 "Closing the window hides it, and assistants are served on; where the desktop has"
                 " no tray, it quits. Quit (Ctrl Q) ends every process of kmem.",
             ),
+        )
+        return group
+
+    def _assistants_group(self) -> SettingGroup:
+        group = SettingGroup("What assistants get")
+        group.add_rows(
             SettingRow(
                 "Rules that assistants submit",
                 "They wait for your word on the page Rules. Until then assistants get them after"
                 " the approved ones, in a section that says so, or not at all.",
                 self.proposed_rules,
             ),
-            self._memory,
-            self.space,
-            SettingRow("Where the memory is", str(files.database), folder),
-            SettingRow("Log", str(files.log), log_file),
+            SettingRow(
+                "Knowledge that waits in the inbox",
+                "It was taken from your conversations, and nobody has agreed to it yet. Off until"
+                " you tick it: then assistants get up to three such pieces with an answer.",
+                self.proposed_knowledge,
+            ),
+        )
+        return group
+
+    def _program_group(self) -> SettingGroup:
+        group = SettingGroup("The program")
+        log_file: Path = self.context.services.paths.log
+        open_log = Button("Open log")
+        open_log.clicked.connect(
+            lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(log_file)))
+        )
+        group.add_rows(
+            SettingRow("Log", str(log_file), open_log),
             SettingRow("Version", f"kmem {program_version()}. It looks for no updates by itself."),
         )
-        for row in rows:
-            self._area.column.addWidget(row)
-            self._area.column.addWidget(Hairline())
-
-    def _button(self, words: str, deed: str) -> Button:
-        button = Button(words)
-        button.clicked.connect(lambda: self._do(deed))
-        return button
+        return group
 
     def focus_columns(self) -> list[QWidget]:
         return [self._area]
 
     def activate(self) -> None:
-        services, tasks = self.context.services, self.context.tasks
-        tasks.run(services.listing.counts(), self._show_counts, topic="counts")
-        if self.give_back.isEnabled():
-            tasks.run(services.maintenance.space(), self._show_space, topic="space")
-        tasks.run(self.context.startup.starts_at_login(), self.at_login.setChecked, topic="login")
+        self.conversations.load()
+        self.privacy.load()
+        self.memory.load()
+        startup = self.context.startup
+        self.context.tasks.run(startup.starts_at_login(), self.at_login.setChecked, topic="login")
 
-    def _show_counts(self, counts: Counts) -> None:
-        self._memory.words.setText(
-            f"{counted(counts.knowledge, 'item')} of knowledge,"
-            f" {counted(counts.entities, 'entity', 'entities')},"
-            f" {counted(counts.observations, 'observation')},"
-            f" {counted(counts.relations, 'relation')}."
-            " The memory file of the reference server can be brought in."
-        )
-
-    def _show_space(self, space: Space) -> None:
-        self.space.words.setText(
-            f"The memory takes {megabytes(space.file_bytes)}; about"
-            f" {megabytes(space.spare_bytes)} of it can be given back. When that is much, it"
-            " happens by itself while nothing is going on."
-        )
-
-    def _give_back(self) -> None:
-        async def run() -> SpaceGivenBack:
-            self.give_back.setEnabled(False)
-            try:
-                return await self.context.services.maintenance.run(
-                    lambda step: self.space.words.setText(f"{step}…")
-                )
-            finally:
-                self.give_back.setEnabled(True)
-
-        def failed(error: KmemError) -> bool:
-            self.space.words.setText(f"{error.message} {error.hint}".rstrip())
-            return True
-
-        self.context.tasks.run(run(), self._show_given_back, failed=failed)
-
-    def _show_given_back(self, outcome: SpaceGivenBack) -> None:
-        rest = " Another program still reads the rest." if outcome.waits_for_others else ""
-        self.space.words.setText(
-            f"The memory took {megabytes(outcome.before_bytes)} and takes"
-            f" {megabytes(outcome.after_bytes)} now. Everything that could be undone still can."
-            f"{rest}"
-        )
+    def take_change(self, change: Change) -> None:
+        if change.noun is Noun.SESSION and self.isVisible():
+            self.conversations.load()
 
     def _show_look(self) -> None:
         settings = self.context.settings.current
         self.themes[settings.theme].setChecked(True)
         self.proposed_rules.setChecked(settings.hands_out_proposed_rules)
+        self.proposed_knowledge.setChecked(settings.hands_out_proposed_knowledge)
         index = self.text_size.findData(settings.zoom_percent)
         if index < 0:
             self.text_size.addItem(f"{settings.zoom_percent} %", settings.zoom_percent)
@@ -216,13 +183,3 @@ class SettingsPage(Page):
             return False
 
         self.context.tasks.run(change(), self.at_login.setChecked, failed=failed, topic="login")
-
-    def _do(self, deed: str) -> None:
-        files = self.context.services.paths
-        if deed == "import":
-            self.context.shell.choose_import()
-        elif deed == "give back":
-            self._give_back()
-        else:
-            path: Path = files.database.parent if deed == "folder" else files.log
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))

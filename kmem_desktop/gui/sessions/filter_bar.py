@@ -29,9 +29,11 @@ class FilterBar(QWidget):
 
     Signals:
         changed: Something else is chosen.
+        deleted_wanted: The deleted conversations are to be shown.
     """
 
     changed = Signal()
+    deleted_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """Narrow nothing yet."""
@@ -58,7 +60,10 @@ class FilterBar(QWidget):
             choice.addItem(words, None)
         area = QWidget()
         flow = FlowLayout(area, gap=8)
-        for widget in (*self.choices(), self.pinned, self.clear_button):
+        deleted = Button("Deleted…", look=Look.LINK)
+        deleted.setToolTip("Deleted conversations, which can be restored")
+        deleted.clicked.connect(self.deleted_wanted)
+        for widget in (*self.choices(), self.pinned, self.clear_button, deleted):
             flow.addWidget(widget)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)

@@ -74,6 +74,9 @@ class SessionBar(QWidget):
         needed += self.back.width() + 6 if self.back.isVisible() else 0
         for button in self.buttons.values():
             button.set_key_shown(needed <= self.width())
+        # Pinning has its key and the palette where not even the words fit.
+        words = sum(button.sizeHint().width() + 6 for button in self.buttons.values())
+        self.buttons["pin"].setVisible(words <= self.width())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -82,6 +82,7 @@ class SessionsPage(Page):
         self.field.entered.connect(self._on_entered)
         self.field.left.connect(self.focus_list)
         self.filters.changed.connect(self.ask)
+        self.filters.deleted_wanted.connect(lambda: self.context.shell.show_page("deleted"))
         self.list.current_changed.connect(self._on_current_changed)
         self.list.chosen.connect(self._on_chosen)
         self.loader.loaded.connect(self._on_loaded)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from kmem_desktop.gui.appearance import appearance, theme
@@ -16,6 +16,7 @@ from kmem_desktop.gui.wording import counted
 
 _WIDTH_PX = 196
 _NARROW_PX = 56
+_MOST_WAITING = 1_000
 
 
 class RailButton(QPushButton):
@@ -26,12 +27,20 @@ class RailButton(QPushButton):
         super().__init__(entry.title, parent)
         self.entry = entry
         self.is_narrow = False
+        self._waiting = 0
         self.setCheckable(True)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName(entry.title)
         self.setToolTip(f"{entry.title}  ({key})")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         appearance().changed.connect(self.updateGeometry)
+
+    def set_waiting(self, count: int) -> None:
+        """Show how much waits for the person there; nothing where nothing does."""
+        self._waiting = count
+        title = self.entry.title
+        self.setAccessibleName(f"{title}, {count:,} wait for you" if count else title)
+        self.update()
 
     def sizeHint(self) -> QSize:
         return QSize(60, theme().px(32))
@@ -68,8 +77,26 @@ class RailButton(QPushButton):
             painter.setPen(look.color("ink" if on else "ink2"))
             words = rect.adjusted(look.px(34), 0, 0, 0)
             painter.drawText(words, Qt.AlignmentFlag.AlignVCenter, self.text())
+        if self._waiting:
+            self._paint_waiting(painter, rect)
         if self.hasFocus():
             paint_focus_ring(painter, rect, radius, look.color("accent"))
+
+    def _paint_waiting(self, painter: QPainter, rect: QRectF) -> None:
+        look = theme()
+        words = f"{self._waiting}" if self._waiting < _MOST_WAITING else f"{_MOST_WAITING - 1}+"
+        font = look.font(Type.META_STRONG)
+        height = look.px(15 if self.is_narrow else 18)
+        width = max(height, QFontMetricsF(font).horizontalAdvance(words) + look.px(10))
+        top = 1 if self.is_narrow else (rect.height() - height) / 2
+        right = rect.right() - look.px(1 if self.is_narrow else 7)
+        badge = QRectF(right - width, top, width, height)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(look.color("accent"))
+        painter.drawRoundedRect(badge, height / 2, height / 2)
+        painter.setFont(font)
+        painter.setPen(look.color("on_accent"))
+        painter.drawText(badge, Qt.AlignmentFlag.AlignCenter, words)
 
 
 class Logo(QWidget):
@@ -166,8 +193,9 @@ class Rail(QWidget):
         self._sections: list[Label] = []
         self._group = QButtonGroup(self)
         self.buttons: dict[str, RailButton] = {}
+        self._under = {entry.name: entry.under for entry in entries}
         self.state = StateLine()
-        self._nothing_left = Label("Nothing left this computer", Type.META, "ink2", wrap=True)
+        self.left = Label("Nothing left this computer", Type.META, "ink2", wrap=True)
         self._column = QVBoxLayout(self)
         self._column.setSpacing(2)
         self._head = QHBoxLayout()
@@ -182,7 +210,7 @@ class Rail(QWidget):
         self._foot = QVBoxLayout()
         self._foot.setSpacing(1)
         self._foot.addWidget(self.state)
-        self._foot.addWidget(self._nothing_left)
+        self._foot.addWidget(self.left)
         self._column.addLayout(self._foot)
         appearance().changed.connect(self._arrange)
         self._arrange()
@@ -204,11 +232,17 @@ class Rail(QWidget):
             self._column.addWidget(button)
 
     def show_page(self, name: str) -> None:
-        """Mark the page that is shown."""
+        """Mark the page that is shown, or the one to which it belongs."""
+        name = self._under.get(name) or name
         self._group.setExclusive(False)
         for button in self.buttons.values():
             button.setChecked(button.entry.name == name)
         self._group.setExclusive(True)
+
+    def show_waiting(self, name: str, count: int) -> None:
+        """Show at a page's entry how much waits for the person there."""
+        if (button := self.buttons.get(name)) is not None:
+            button.set_waiting(count)
 
     def show_state(self, connected: int, *, is_paused: bool) -> None:
         """Say how many assistants are connected, or that serving is paused."""
@@ -231,7 +265,7 @@ class Rail(QWidget):
         self._head.setContentsMargins(0 if self._narrow else look.px(9), 0, look.px(0), 0)
         self._foot.setContentsMargins(0 if self._narrow else look.px(9), look.px(8), 0, 0)
         self._new.setVisible(not self._narrow)
-        self._nothing_left.setVisible(not self._narrow)
+        self.left.setVisible(not self._narrow)
         self._logo.is_narrow = self._narrow
         self._logo.setMinimumWidth(look.px(_NARROW_PX) - 2 * side if self._narrow else 0)
         self._logo.updateGeometry()

@@ -3,9 +3,11 @@
 from typing import Protocol
 
 from kmem_desktop.gui.context import Context
+from kmem_desktop.gui.graph_picture.picture_page import PicturePage
 from kmem_desktop.gui.pages.page import Page
 from kmem_desktop.gui.pages.registry import PAGES
 from kmem_desktop.gui.popups.overlay import Overlay
+from kmem_desktop.gui.settings.copy_saving import choose_copy
 from kmem_desktop.gui.shell.actions import Actions
 
 ITEM = "The item"
@@ -91,9 +93,16 @@ def _add_memory_actions(window: Window) -> None:
     add("undo", "Undo", "Ctrl+Z", window.undo_last, group=MEMORY)
     add(
         "import",
-        "Import a memory file…",
+        "Import…",
         "Ctrl+I",
         window.context.shell.choose_import,
+        group=MEMORY,
+    )
+    add(
+        "save_copy",
+        "Save a copy of the memory…",
+        "Ctrl+Shift+S",
+        lambda: choose_copy(window.context, window.current_page),
         group=MEMORY,
     )
     add("pause", "Pause serving", "", lambda: activity.pause(paused=True), group=MEMORY)
@@ -121,8 +130,20 @@ def _add_ways(window: Window) -> None:
             group=GO,
         )
     add("go_tests", "Go to Retrieval tests", "Ctrl+T", lambda: window.show_page("tests"), group=GO)
+    add("deleted", "Deleted conversations", "", lambda: window.show_page("deleted"), group=GO)
+    add("picture", "Picture of the graph", "Ctrl+G", lambda: show_picture(window), group=GO)
     add("columns", "Next column", "F6", window.cycle_columns, group=GO)
     add("back", "Back", "Esc", window.go_back, group=GO)
+
+
+def show_picture(window: Window) -> None:
+    """Go to the picture; where an item is shown, it becomes the centre."""
+    detail = window.current_page.detail
+    shown = detail.shown if detail is not None and detail.has_item else None
+    window.show_page("picture")
+    page = window.current_page
+    if isinstance(page, PicturePage) and shown is not None:
+        page.show_center((shown.noun, shown.id))
 
 
 def _add_window_actions(window: Window) -> None:

@@ -330,7 +330,10 @@ class Choice(QComboBox):
             painter.setPen(look.color("ink"))
             painter.setFont(look.font(Type.BODY))
             inner = rect.adjusted(look.px(9), 0, -look.px(28), 0)
-            painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, self.currentText())
+            text = QFontMetricsF(look.font(Type.BODY)).elidedText(
+                self.currentText(), Qt.TextElideMode.ElideRight, inner.width() + 1
+            )
+            painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, text)
         edit = self.lineEdit()
         if self.hasFocus() or (edit is not None and edit.hasFocus()):
             paint_focus_ring(painter, QRectF(self.rect()), radius, look.color("accent"))

@@ -49,16 +49,29 @@ class FlowLayout(QLayout):
         return size
 
     def _arrange(self, rect: QRect, *, apply: bool) -> int:
-        x, y, line_height = rect.x(), rect.y(), 0
+        y = rect.y()
+        for line in self._lines(rect.width()):
+            height = max(size.height() for _, size in line)
+            x = rect.x()
+            for item, size in line:
+                if apply:
+                    top = y + (height - size.height()) // 2
+                    item.setGeometry(QRect(QPoint(x, top), size))
+                x += size.width() + self._gap
+            y += height + self._gap
+        return max(0, y - self._gap - rect.y())
+
+    def _lines(self, width: int) -> list[list[tuple[QLayoutItem, QSize]]]:
+        """Return the items that are seen, with their sizes, as they go into lines."""
+        lines: list[list[tuple[QLayoutItem, QSize]]] = []
+        left = 0
         for item in self._items:
             if item.isEmpty():  # a hidden widget takes no gap either
                 continue
             size = item.sizeHint()
-            if x > rect.x() and x + size.width() > rect.right() + 1:
-                x, y = rect.x(), y + line_height + self._gap
-                line_height = 0
-            if apply:
-                item.setGeometry(QRect(QPoint(x, y), size))
-            x += size.width() + self._gap
-            line_height = max(line_height, size.height())
-        return y + line_height - rect.y()
+            if not lines or size.width() > left:
+                lines.append([])
+                left = width
+            lines[-1].append((item, size))
+            left -= size.width() + self._gap
+        return lines

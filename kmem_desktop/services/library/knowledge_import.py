@@ -6,6 +6,7 @@ inside a transaction that is thrown away, so that its report is exact.
 
 import asyncio
 import json
+import os
 import uuid
 from collections import Counter
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from typing import Any
 
 from kmem_desktop.domain.changes import Action, Noun, Origin
 from kmem_desktop.domain.graph import Entity, Relation
+from kmem_desktop.domain.importing import MemoryProgress
 from kmem_desktop.domain.knowledge import KnowledgeItem
 from kmem_desktop.domain.library.copies import (
     LARGEST_IMPORT,
@@ -25,12 +27,14 @@ from kmem_desktop.domain.library.copies import (
     CopiedRelation,
     CopiedSession,
     CopiedTurn,
+    CopyFormat,
     CopyProblem,
     CopyReport,
     Piece,
 )
 from kmem_desktop.errors import FormatError, InvalidInputError
 from kmem_desktop.events import Change, ChangeFeed
+from kmem_desktop.services.library.copy_cleaning import cleaned
 from kmem_desktop.services.library.copy_reading import MARK, MOST_PROBLEMS, ReadCopy, read_copy
 from kmem_desktop.services.sessions import life
 from kmem_desktop.services.sessions.privacy import refuse_excluded
@@ -50,6 +54,7 @@ from kmem_desktop.text import count_tokens
 PROGRAM = "kmem"
 LARGEST_FILE_BYTES = 128 * 1024 * 1024
 MARK_BYTES = 400
+STEP = 200
 CHANGED_NOUNS = (Noun.KNOWLEDGE, Noun.ENTITY, Noun.RELATION, Noun.SESSION, Noun.TURN)
 ITEM_FIELDS = [
     "title",
@@ -71,6 +76,13 @@ class _DryRun(Exception):  # noqa: N818 - not an error: it carries the report ou
         self.report = report
 
 
+class _Cancelled(Exception):  # noqa: N818 - a person's wish, which the transaction is left by
+    pass
+
+
+Tell = Callable[[MemoryProgress], None]
+
+
 class KnowledgeImport:
     """Brings copies of a memory in."""
 
@@ -80,16 +92,42 @@ class KnowledgeImport:
         self._feed = feed
 
     async def bring_in_file(
-        self, path: Path, origin: Origin, *, dry_run: bool = False
+        self,
+        path: Path,
+        origin: Origin,
+        *,
+        dry_run: bool = False,
+        tell: Tell = lambda _progress: None,
+        cancel: asyncio.Event | None = None,
     ) -> CopyReport:
         """Bring in a file that `kmem export` wrote.
+
+        Args:
+            path: The file.
+            origin: Who asks; all changes get a batch of their own, for undo as a whole.
+            dry_run: Only tell what would happen.
+            tell: Hears how far it is, on the event loop.
+            cancel: Ends it early once it is set; nothing of the copy is stored then.
 
         Raises:
             FormatError: The file cannot be read, is too large, or is no copy.
             StoreError: Nothing was brought in.
         """
         text = await asyncio.to_thread(_read_file, path)
-        return await self._bring_in(text, origin, str(path), dry_run=dry_run)
+        loop = asyncio.get_running_loop()
+
+        def going_on(done: int, total: int) -> None:
+            if cancel is not None and cancel.is_set():
+                raise _Cancelled
+            loop.call_soon_threadsafe(tell, MemoryProgress(done, total))
+
+        # File names need not be text.
+        shown = os.fsencode(path).decode("utf-8", "replace")
+        try:
+            report = await self._bring_in(text, origin, shown, going_on, dry_run=dry_run)
+        except _Cancelled:
+            report = CopyReport(dry_run, {}, 0, {}, was_cancelled=True)
+        return replace(report, path=shown)
 
     async def bring_in(self, text: str, origin: Origin, *, dry_run: bool = False) -> CopyReport:
         """Bring in what `export_knowledge` wrote, or the reference memory's lines of JSON.
@@ -105,21 +143,28 @@ class KnowledgeImport:
             StoreError: Nothing was brought in.
         """
         _check(text)
-        return await self._bring_in(text, origin, f"text from {origin.name}", dry_run=dry_run)
+        source = f"text from {origin.name}"
+        return await self._bring_in(text, origin, source, _go_on, dry_run=dry_run)
 
     async def _bring_in(
-        self, text: str, origin: Origin, source: str, *, dry_run: bool
+        self,
+        text: str,
+        origin: Origin,
+        source: str,
+        going_on: Callable[[int, int], None],
+        *,
+        dry_run: bool,
     ) -> CopyReport:
         copy = await asyncio.to_thread(read_copy, text)
         secrets = SecretFilter(origin.name)
-        pieces = await asyncio.to_thread(
-            lambda: [_CLEAN[type(piece)](piece, secrets) for piece in copy.pieces]
-        )
+        pieces = await asyncio.to_thread(lambda: [cleaned(piece, secrets) for piece in copy.pieces])
         batch = replace(origin, batch=str(uuid.uuid4()))
 
         def work(connection: Connection) -> CopyReport:
             taking = _Taking(connection, batch, copy)
-            for piece in pieces:
+            for number, piece in enumerate(pieces):
+                if number % STEP == 0:
+                    going_on(number, len(pieces))
                 taking.take(piece)
             taking.finish()
             report = replace(taking.report(), secrets=dict(secrets.counts))
@@ -373,63 +418,6 @@ def _new_turn(turn: CopiedTurn) -> session_rows.NewTurn:
     )
 
 
-def _clean_item(item: CopiedItem, secrets: SecretFilter) -> CopiedItem:
-    return replace(
-        item,
-        title=secrets.text(item.title),
-        content=secrets.text(item.content),
-        tags=secrets.texts(item.tags),
-        source=secrets.text(item.source),
-    )
-
-
-def _clean_entity(entity: CopiedEntity, secrets: SecretFilter) -> CopiedEntity:
-    return replace(
-        entity,
-        name=secrets.text(entity.name),
-        entity_type=secrets.text(entity.entity_type),
-        observations=tuple(
-            replace(seen, text=secrets.text(seen.text)) for seen in entity.observations
-        ),
-    )
-
-
-def _clean_relation(relation: CopiedRelation, secrets: SecretFilter) -> CopiedRelation:
-    return replace(
-        relation,
-        from_name=secrets.text(relation.from_name),
-        to_name=secrets.text(relation.to_name),
-        relation_type=secrets.text(relation.relation_type),
-    )
-
-
-def _clean_session(session: CopiedSession, secrets: SecretFilter) -> CopiedSession:
-    return replace(
-        session,
-        title=secrets.text(session.title),
-        project=secrets.text(session.project),
-        tags=secrets.texts(session.tags),
-    )
-
-
-def _clean_turn(turn: CopiedTurn, secrets: SecretFilter) -> CopiedTurn:
-    return replace(
-        turn,
-        text=secrets.text(turn.text),
-        speaker=secrets.text(turn.speaker),
-        metadata=secrets.value(turn.metadata),
-    )
-
-
-_CLEAN: dict[type, Callable[[Any, SecretFilter], Piece]] = {
-    CopiedItem: _clean_item,
-    CopiedEntity: _clean_entity,
-    CopiedRelation: _clean_relation,
-    CopiedSession: _clean_session,
-    CopiedTurn: _clean_turn,
-}
-
-
 def _keep_report(connection: Connection, report: CopyReport, source: str, now: datetime) -> None:
     """List it among the imports, where a person takes it back as a whole."""
     number = import_rows.begin(connection, report.batch, PROGRAM, source, now)
@@ -437,14 +425,20 @@ def _keep_report(connection: Connection, report: CopyReport, source: str, now: d
     import_rows.report(connection, number, facts, now)
 
 
-def is_copy(path: Path) -> bool:
-    """Return whether a file is one that `kmem export` wrote, by how it begins."""
+def _go_on(_done: int, _total: int) -> None:
+    """Take the next pieces: nobody looks on."""
+
+
+def copy_format(path: Path) -> CopyFormat | None:
+    """Return how a file that `kmem export` wrote is written, by its beginning; None for others."""
     try:
         with path.open("rb") as file:
             head = file.read(MARK_BYTES).decode("utf-8", "replace")
     except OSError:
-        return False
-    return MARK in head or '"kmem_export"' in head
+        return None
+    if MARK in head:
+        return CopyFormat.MARKDOWN
+    return CopyFormat.JSON if '"kmem_export"' in head else None
 
 
 def _read_file(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,6 +36,23 @@ def test_claude_code_is_recognised_by_any_of_its_folders(tmp_path: Path) -> None
         assert [Path(file.path).stem for file in found.files] == ["aaa", "bbb"]
         assert all(file.is_growing for file in found.files)
         assert all(file.size_bytes > 100 for file in found.files)
+
+
+def test_a_transcript_that_cannot_be_read_does_not_hide_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    projects = claude_projects(tmp_path, ("aaa", 2), ("bbb", 2))
+
+    def opened(path: Path, *args: Any, **more: Any) -> Any:
+        if path.stem == "aaa":  # whoever runs the tests may be allowed to read everything
+            raise PermissionError(13, "Permission denied")
+        return path_open(path, *args, **more)
+
+    path_open = Path.open
+    monkeypatch.setattr(Path, "open", opened)
+    found = detected(projects)
+    assert found is not None
+    assert [Path(file.path).stem for file in found.files] == ["aaa", "bbb"]
 
 
 def test_codex_is_recognised_by_any_of_its_folders(tmp_path: Path) -> None:

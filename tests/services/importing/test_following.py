@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from kmem_desktop.bootstrap import Services, opened_services
 from kmem_desktop.config import Paths, SettingsFile
 from kmem_desktop.domain.changes import Noun
 from kmem_desktop.domain.sessions.importing import TranscriptKind, TranscriptProgram
+from kmem_desktop.domain.sessions.privacy import ExclusionKind
 from kmem_desktop.events import Change
 from tests.services.importing.transcripts import (
     YOU,
@@ -27,6 +29,7 @@ from tests.services.importing.transcripts import (
 )
 
 CLAUDE = TranscriptKind.CLAUDE_CODE
+CODEX_SESSION = "5f0e0000-0000-4000-8000-000000000000"
 
 
 @pytest.fixture
@@ -255,6 +258,58 @@ async def test_other_programs_are_followed_too(
     assert [text for _, text in await turns_of(services, session)] == ["Fix it", "Done", "More"]
     assert [text for _, text in await turns_of(services, "g1")] == ["Why?", "Because.", "I see."]
     assert chat.exists()
+
+
+def said_in_codex(text: str) -> dict[str, Any]:
+    block = {"type": "input_text", "text": text}
+    message = {"type": "message", "role": "user", "content": [block]}
+    return {"type": "response_item", "payload": message}
+
+
+async def test_a_rollout_seen_before_anything_was_said_keeps_its_project(
+    services: Services, home: Path, tmp_path: Path
+) -> None:
+    file = rollout(tmp_path / "codex", CODEX_SESSION, [])
+    await services.transcripts.follow(TranscriptKind.CODEX, YOU)
+    grow(file, [said_in_codex("Fix it")])
+    await services.transcripts.following.catch_up(TranscriptKind.CODEX)
+    (facts,) = await services.recall.list_sessions(limit=5)
+    assert (facts.project, facts.entry_count) == ("tool", 1)
+
+
+async def test_what_is_excluded_stays_away_while_it_grows_and_is_whole_when_it_is_wanted_again(
+    services: Services, home: Path, tmp_path: Path
+) -> None:
+    following = services.transcripts.following
+    await services.privacy.exclude(ExclusionKind.PROJECT, "tool", YOU)
+    file = rollout(tmp_path / "codex", CODEX_SESSION, ["A private matter"])
+    await services.transcripts.follow(TranscriptKind.CODEX, YOU)
+    for number in range(2):
+        grow(file, [said_in_codex(f"Another private matter {number}")])
+        set_age(file, -number)
+        await following.catch_up(TranscriptKind.CODEX)
+    assert await services.recall.list_sessions(limit=5) == []
+    await services.privacy.include(ExclusionKind.PROJECT, "tool", YOU)
+    await following.catch_up(TranscriptKind.CODEX)
+    assert [text for _, text in await turns_of(services, CODEX_SESSION)] == [
+        "A private matter",
+        "Another private matter 0",
+        "Another private matter 1",
+    ]
+
+
+async def test_a_restored_session_has_what_was_said_while_it_was_deleted(
+    home: Path, services: Services
+) -> None:
+    file = claude_projects(home, ("aaa", 5)) / "-home-ann-src" / "aaa.jsonl"
+    await services.transcripts.follow(CLAUDE, YOU)
+    (facts,) = await services.recall.list_sessions(limit=5)
+    await services.session_life.delete(facts.uuid, YOU)
+    grow(file, conversation("aaa", 9)[5:])
+    await services.transcripts.run(home, YOU)
+    await services.session_life.restore_deleted(facts.uuid, YOU)
+    await services.transcripts.following.catch_up(CLAUDE)
+    assert len(await turns_of(services, "aaa")) == 9
 
 
 async def test_what_expires_soon_is_counted_and_whether_it_is_safe(
