@@ -2,8 +2,11 @@
 
 import asyncio
 import contextlib
+import contextvars
 from collections.abc import Callable, Coroutine
 from typing import Any
+
+from kmem_desktop.store.database import in_background
 
 
 class BackgroundTask:
@@ -28,7 +31,9 @@ class BackgroundTask:
             work: What runs until the end.
             forget: Takes back what was subscribed to for it; called at the end.
         """
-        self._task = asyncio.ensure_future(work)
+        context = contextvars.copy_context()
+        context.run(in_background.set, True)
+        self._task = asyncio.get_running_loop().create_task(work, context=context)
         self._forget = forget
 
     async def end(self) -> None:

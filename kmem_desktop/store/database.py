@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TypeVar
 
@@ -26,13 +27,17 @@ INTERRUPT_CHECK_STEPS = 10_000
 
 T = TypeVar("T")
 
+in_background: ContextVar[bool] = ContextVar("in_background", default=False)
+"""Whether what runs now is done by itself: it does not keep other such work from its turn."""
+
 
 class Database:
     """The open database.
 
     Attributes:
         path: The file.
-        used_at: When it was last read or written, by the monotonic clock.
+        used_at: When somebody last read or wrote, by the monotonic clock; what is done in the
+            background does not count.
     """
 
     def __init__(self, path: Path) -> None:
@@ -82,13 +87,13 @@ class Database:
             KmemError: What `work` itself raised; nothing was written.
         """
         self._refuse_when_closed()
+        self._note_use()
         # Shielded: a caller that is cancelled gives up the answer, never half of the write.
         return await asyncio.shield(self._on(self._writer_thread, self._write, work))
 
     def _write(self, work: Callable[[Connection], T]) -> T:
         if self._writer is None:
             raise StoreError("The database is closed.")
-        self.used_at = time.monotonic()
         with translated_errors(), transaction(self._writer):
             return work(self._writer)
 
@@ -101,12 +106,12 @@ class Database:
             StoreError: It could not be done; the memory is as it was.
         """
         self._refuse_when_closed()
+        self._note_use()
         return await asyncio.shield(self._on(self._writer_thread, self._alone, work))
 
     def _alone(self, work: Callable[[Connection], T]) -> T:
         if self._writer is None:
             raise StoreError("The database is closed.")
-        self.used_at = time.monotonic()
         self._writer.set_progress_handler(self._closed.is_set, INTERRUPT_CHECK_STEPS)
         try:
             with translated_errors():
@@ -117,11 +122,11 @@ class Database:
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run `work` on a snapshot of the database."""
         self._refuse_when_closed()
+        self._note_use()
         return await self._on(self._reader_threads, self._read, work)
 
     def _read(self, work: Callable[[Connection], T]) -> T:
         self._refuse_when_closed()
-        self.used_at = time.monotonic()
         reader = self._readers.get()
         try:
             with translated_errors(), snapshot(reader):
@@ -139,6 +144,10 @@ class Database:
             raise StoreError("The database is closed.")
         with translated_errors():
             return int(self._writer.pragma("data_version"))
+
+    def _note_use(self) -> None:
+        if not in_background.get():
+            self.used_at = time.monotonic()
 
     def _refuse_when_closed(self) -> None:
         if self._closed.is_set():

@@ -1,3 +1,4 @@
+import asyncio
 import json
 
 import pytest
@@ -7,6 +8,7 @@ from kmem_desktop.bootstrap import Services
 from kmem_desktop.domain.changes import Origin, OriginKind
 from kmem_desktop.domain.models import ChatReply, Message
 from kmem_desktop.errors import ProviderUnavailableError
+from kmem_desktop.server.tool_server import TOOL_TIMEOUT_S
 from kmem_desktop.server.tools.recall_tools import QUOTED
 from kmem_desktop.server.tools.tool import RESULT_SIZE
 from kmem_desktop.services.sessions.digests import SessionDigests
@@ -68,6 +70,66 @@ async def test_a_long_session_is_restored_within_its_budget(services: Services) 
     assert small["turns"][-1]["number"] == 119
     assert size_of(whole) <= RESULT_SIZE
     assert structure_of(whole)["turns"][-1]["number"] == 119
+
+
+async def test_all_of_a_long_session_is_read_page_by_page(services: Services) -> None:
+    turns = [{"role": "user", "text": f'"{n}": é {"and so on " * 60}'} for n in range(200)]
+    async with in_memory(services) as client:
+        asked: dict[str, object] = {"session_id": await stored(client, turns)}
+        asked["include_full_history"] = True
+        read: list[str] = []
+        while True:
+            result = await client.call_tool("load_session", asked)
+            assert size_of(result) <= RESULT_SIZE
+            page = structure_of(result)
+            assert not page["is_complete"]
+            assert page["left_out_turns"] == 200 - len(page["turns"])
+            read[:0] = [turn["text"] for turn in page["turns"]]
+            if "next_cursor" not in page:
+                break
+            asked["cursor"] = page["next_cursor"]
+    assert read == [turn["text"] for turn in turns]
+
+
+@pytest.mark.parametrize("more", [{"include_full_history": True}, {"token_budget": 100_000}])
+async def test_a_turn_too_long_for_an_answer_loses_its_middle(
+    services: Services, more: dict[str, object]
+) -> None:
+    text = f"It begins. {'data ' * 30_000} It ends."
+    async with in_memory(services) as client:
+        session_id = await stored(client, [{"role": "user", "text": text}])
+        result = await client.call_tool("load_session", {"session_id": session_id, **more})
+    assert size_of(result) <= RESULT_SIZE
+    answer = structure_of(result)
+    (turn,) = answer["turns"]
+    assert turn["text"].startswith("It begins. ")
+    assert turn["text"].endswith(" It ends.")
+    assert (turn["shortened"], answer["is_complete"]) == (True, False)
+
+
+async def test_a_search_with_long_results_fits_into_an_answer(services: Services) -> None:
+    turns = [{"role": "user", "text": f'The "shop" {n}: {"order " * 300}'} for n in range(60)]
+    async with in_memory(services) as client:
+        await stored(client, turns)
+        arguments = {"query": "shop order", "limit": 50, "explain": True}
+        result = await client.call_tool("search_knowledge", arguments)
+    assert size_of(result) <= RESULT_SIZE
+    found = structure_of(result)
+    assert len(found["results"]) > 10
+    assert all(each["truncated"] for each in found["results"])
+    assert found["total"] == 60
+
+
+async def test_a_session_with_a_summary_is_as_active_as_before(services: Services) -> None:
+    async with in_memory(services) as client:
+        session_id = await stored(client, TALK * 6)
+        await client.call_tool("summarize_session", {"session_id": session_id})
+        listed = structure_of(await client.call_tool("list_sessions", {}))["sessions"]
+        summarized = structure_of(
+            await client.call_tool("list_sessions", {"status": "summarized"})
+        )["sessions"]
+    assert [each["session_id"] for each in listed] == [session_id]
+    assert summarized == listed
 
 
 async def test_sessions_are_listed_with_the_last_one_first(services: Services) -> None:
@@ -198,9 +260,25 @@ async def test_a_model_that_fails_is_told_and_nothing_is_lost(services: Services
     assert facts.entry_count == 1
 
 
+async def test_a_model_that_never_answers_is_given_up_before_the_tool_is(
+    services: Services,
+) -> None:
+    async def model(messages: list[Message]) -> tuple[ChatReply, object]:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    recall = recall_by(services, model)
+    assert recall.answer_in_s < TOOL_TIMEOUT_S
+    recall.answer_in_s = 0.01
+    given = await recall.chat("Are you there?", ORIGIN)
+    assert (given.answer, given.why_no_answer) == ("", "The model took longer than 0 s.")
+    assert (await recall.facts(given.session_uuid)).entry_count == 1
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "code"),
     [
+        ("load_session", {"session_id": "nope", "cursor": "x"}, "NOT_FOUND_ERROR"),
         ("load_session", {"session_id": "nope"}, "NOT_FOUND_ERROR"),
         ("load_session", {"session_id": "nope", "token_budget": 1}, "VALIDATION_ERROR"),
         ("summarize_session", {"session_id": "nope"}, "NOT_FOUND_ERROR"),
@@ -209,6 +287,15 @@ async def test_a_model_that_fails_is_told_and_nothing_is_lost(services: Services
         ("save_knowledge", {"content": "  ", "type": "insight"}, "VALIDATION_ERROR"),
         ("save_knowledge", {"content": "x", "type": "poem"}, "VALIDATION_ERROR"),
         ("chat_with_memory", {"message": ""}, "VALIDATION_ERROR"),
+        ("search_knowledge", {"query": "shop", "tags": ["x"] * 1_000}, "VALIDATION_ERROR"),
+        ("add_exchange", {"turns": TALK, "tags": [f"t{n}" for n in range(21)]}, "VALIDATION_ERROR"),
+        ("add_exchange", {"turns": TALK, "tags": ["t" * 51]}, "VALIDATION_ERROR"),
+        ("add_exchange", {"turns": [{**TALK[0], "time": "9999-12-31"}]}, "VALIDATION_ERROR"),
+        (
+            "add_exchange",
+            {"turns": [{**TALK[0], "time": "0001-01-01T00:00:00+14:00"}]},
+            "VALIDATION_ERROR",
+        ),
     ],
 )
 async def test_wrong_arguments_are_refused_with_their_reason(
@@ -216,4 +303,12 @@ async def test_wrong_arguments_are_refused_with_their_reason(
 ) -> None:
     async with in_memory(services) as client:
         error = error_of(await client.call_tool(tool, arguments))
+        assert structure_of(await client.call_tool("list_sessions", {}))["sessions"] == []
     assert error["error"] == code
+
+
+async def test_a_tag_that_is_given_twice_is_one(services: Services) -> None:
+    async with in_memory(services) as client:
+        await stored(client, TALK, tags=["Shop", "shop", " shop ", ""])
+        listed = structure_of(await client.call_tool("list_sessions", {}))
+    assert listed["sessions"][0]["tags"] == ["shop"]

@@ -8,11 +8,21 @@ from kmem_desktop.domain.sessions.conversations import TURN_BATCH, Role, TurnDra
 from kmem_desktop.errors import InvalidInputError
 from kmem_desktop.server.tools.absence_json import absence_json
 from kmem_desktop.server.tools.knowledge_tools import EXPECTED, QUOTED, proposed_json
-from kmem_desktop.server.tools.tool import ADDS, READ_ONLY, Answer, Arguments, Caller, Tool
+from kmem_desktop.server.tools.tool import (
+    ADDS,
+    READ_ONLY,
+    RESULT_SIZE,
+    Answer,
+    Arguments,
+    Caller,
+    Tool,
+    wire_cost,
+)
 from kmem_desktop.services.sessions.exchanges import ENTRY_TYPES, SessionDraft
 
-RESULT_SIZE = 38_000
-"""An answer has at most this many characters of JSON; longer texts in it are cut."""
+LARGEST = RESULT_SIZE - 2_000
+LEAST_CONTENT = 200
+"""So many characters of a result are shown, however many there are."""
 
 
 async def add_exchange(caller: Caller, arguments: Arguments) -> Answer:
@@ -47,8 +57,7 @@ async def search_knowledge(caller: Caller, arguments: Arguments) -> Answer:
         value["why_not"] = absence_json(await caller.services.absence.why_not(query, expected))
     if proposed := await proposed_json(caller, arguments["query"]):
         value["proposed"] = proposed
-    other = {name: part for name, part in value.items() if name != "results"}
-    _fit(results, len(json.dumps(other, ensure_ascii=False)))
+    _fit(value)
     return _answer(value, quoted=bool(results or expected or proposed))
 
 
@@ -81,16 +90,18 @@ def entry_json(entry: Entry, *, explain: bool) -> dict[str, Any]:
     return value
 
 
-def _fit(results: list[dict[str, Any]], other_size: int) -> None:
-    """Cut the longest contents until the answer, which goes out twice, fits."""
-    room = RESULT_SIZE - 2 * other_size
-    if 2 * len(json.dumps(results, ensure_ascii=False)) <= room:
-        return
-    share = max(200, (room // 2 - 500 * len(results)) // (2 * len(results)))
-    for result in results:
-        if len(result["content"]) > share:
-            result["content"] = f"{result['content'][:share]}…"
-            result["truncated"] = True
+def _fit(value: dict[str, Any]) -> None:
+    """Cut the longest contents until the answer fits; then the last results give way."""
+    results: list[dict[str, Any]] = value["results"]
+    share = max((len(result["content"]) for result in results), default=0)
+    while wire_cost(value) > LARGEST and share > LEAST_CONTENT:
+        share = max(LEAST_CONTENT, min(share * 3 // 4, LARGEST))
+        for result in results:
+            if len(result["content"]) > share + 1:
+                result["content"] = f"{result['content'][:share]}…"
+                result["truncated"] = True
+    while wire_cost(value) > LARGEST and results:
+        results.pop()
 
 
 def _turns(arguments: Arguments) -> list[TurnDraft]:

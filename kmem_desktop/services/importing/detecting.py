@@ -98,13 +98,21 @@ def _folder(folder: Path) -> Detected | None:
     places += [(folder, kind) for kind in _PATTERNS]
     for place, kind in places:
         files = program_files(place, kind) if place.is_dir() else ()
-        if any(kind_of(Path(file.path)) is kind for file in files[:LOOKED_AT]):
+        if any(_is_of_kind(Path(file.path), kind) for file in files[:LOOKED_AT]):
             return Detected(str(folder), kind, files)
     export = folder / EXPORT_NAME
     if export.is_file() and kind_of(export) is TranscriptKind.EXPORT:
         files = _looked_at([export], TranscriptKind.EXPORT, is_growing=False)
         return Detected(str(folder), TranscriptKind.EXPORT, files)
     return None
+
+
+def _is_of_kind(path: Path, kind: TranscriptKind) -> bool:
+    """Return what a file of a folder is; one that cannot be read does not hide the others."""
+    try:
+        return kind_of(path) is kind
+    except OSError:
+        return False
 
 
 def _looked_at(

@@ -200,12 +200,14 @@ class Following:
         def looked_at() -> list[TranscriptFile]:
             return [file for path in sorted(paths) if (file := look(path, kind)) is not None]
 
-        await self._take(kind, await asyncio.to_thread(looked_at))
+        await self._take(kind, await asyncio.to_thread(looked_at), is_notice=True)
 
-    async def _take(self, kind: TranscriptKind, files: Sequence[TranscriptFile]) -> None:
+    async def _take(
+        self, kind: TranscriptKind, files: Sequence[TranscriptFile], *, is_notice: bool = False
+    ) -> None:
         async with self._one_at_a_time:
             known = await self._database.read(lambda c: import_rows.followed(c, kind))
-            plan = await asyncio.to_thread(_plan, files, known)
+            plan = await asyncio.to_thread(_plan, files, known, is_notice=is_notice)
             if not plan or kind not in self.followed():
                 return
             found = Detected(str(self.folder(kind)), kind, tuple(plan))
@@ -218,14 +220,23 @@ class Following:
 
 
 def _plan(
-    files: Sequence[TranscriptFile], known: dict[str, import_rows.FollowedFile]
+    files: Sequence[TranscriptFile],
+    known: dict[str, import_rows.FollowedFile],
+    *,
+    is_notice: bool,
 ) -> list[TranscriptFile]:
-    """Return the files that say something new, each with the place to read it from."""
+    """Return the files that say something new, each with the place to read it from.
+
+    What was left out is read anew as a whole, so that is not done whenever a line is added to it.
+    """
     plan: list[TranscriptFile] = []
     for file in files:
         row = known.get(file.path)
         if row is None:
             plan.append(file)
+        elif row.is_left_out and not row.is_wanted_again:
+            if not is_notice and row.modified_at != file.modified_at:
+                plan.append(file)
         elif row.is_kept and not row.is_as_read(file):
             plan.append(_read_from(file, row))
     return plan

@@ -7,7 +7,7 @@ import time
 import uuid as uuids
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 
 from kmem_desktop.domain.changes import Noun, Origin
@@ -296,12 +296,14 @@ class Import:
             return
         key = done.source, done.source_id
         row = sources.find(connection, *key)
-        file = done.file
-        if key in self._counted.excluded | self._counted.deleted:
-            # Should a person change their mind, the next import reads it again.
-            file = replace(file, size_bytes=import_rows.NEVER_READ)
         uuid = row.uuid if row else ""
-        import_rows.note_file(connection, file, done.offset_bytes, done.line, uuid)
+        if key in self._counted.excluded | self._counted.deleted:
+            import_rows.note_left_out(connection, done.file, uuid)
+        elif row is None:
+            # Its beginning, which may name the project, is needed once somebody has said something.
+            import_rows.note_file(connection, done.file, 0, 0, "")
+        else:
+            import_rows.note_file(connection, done.file, done.offset_bytes, done.line, uuid)
 
     def _look(self, batch: Batch, connection: Connection) -> None:
         """Count what storing a batch would do."""

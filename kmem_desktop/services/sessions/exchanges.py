@@ -10,9 +10,10 @@ from typing import Any
 
 from kmem_desktop.domain.changes import Noun, Origin
 from kmem_desktop.domain.found import ENTRY_QUERY_LENGTH, ENTRY_SEARCH_LIMIT, Entry, EntryQuery
-from kmem_desktop.domain.knowledge import Category
+from kmem_desktop.domain.knowledge import TAG_LENGTH, Category
 from kmem_desktop.domain.sessions.conversations import (
     METADATA_LENGTH,
+    SESSION_TAG_COUNT,
     SESSION_TITLE_LENGTH,
     SPEAKER_LENGTH,
     TURN_BATCH,
@@ -37,6 +38,7 @@ from kmem_desktop.text import count_tokens, one_line
 
 ENTRY_TYPES = (*(category.value for category in Category), "question", "answer", "entity")
 UNTITLED_LENGTH = 60
+_YEARS = range(2, 9_999)
 
 # "1:56 pm on 8 May, 2023", as people and exports write it.
 _CLOCK_AND_DAY = re.compile(
@@ -106,7 +108,7 @@ class SessionService:
             session,
             title=secrets.text(session.title),
             project=secrets.text(session.project),
-            tags=secrets.texts(session.tags),
+            tags=checked_tags(secrets.texts(session.tags)),
         )
         title = _checked_title(session, turns)
 
@@ -229,6 +231,26 @@ def require_session(connection: Connection, uuid: str) -> session_rows.SessionRo
     return row
 
 
+def checked_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """Return a session's tags as they are kept, each once.
+
+    Raises:
+        InvalidInputError: There are too many, or one is too long.
+    """
+    problems = Problems()
+    kept = tuple(dict.fromkeys(one_line(tag).lower() for tag in tags if tag.strip()))
+    _check_tag_count(problems, kept)
+    if any(len(tag) > TAG_LENGTH for tag in kept):
+        problems.add("tags", f"each of the tags must be at most {TAG_LENGTH} characters.")
+    problems.raise_if_any()
+    return kept
+
+
+def _check_tag_count(problems: Problems, tags: Sequence[str]) -> None:
+    if len(tags) > SESSION_TAG_COUNT:
+        problems.add("tags", f"tags must be at most {SESSION_TAG_COUNT} (there are {len(tags)}).")
+
+
 def _checked_title(session: SessionDraft, turns: Sequence[session_rows.NewTurn]) -> str:
     problems = Problems()
     for field, value in (("title", session.title), ("project", session.project)):
@@ -290,12 +312,15 @@ def _time(problems: Problems, field: str, text: str | None, now: datetime) -> da
     """Read a time as ISO 8601 or as people write it; without a zone it is UTC."""
     if not text:
         return now
+    at: datetime | None
     try:
         at = datetime.fromisoformat(text.strip())
     except ValueError:
-        at = _written_time(text.strip()) or now
-        if at is now:
-            problems.add(field, f"{field} must be a time such as 2026-05-03T14:00:00Z.")
+        at = _written_time(text.strip())
+    # In the first and last year of all, another place may have no name for the same moment.
+    if at is None or at.year not in _YEARS:
+        problems.add(field, f"{field} must be a time such as 2026-05-03T14:00:00Z.")
+        return now
     return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
 
 
@@ -320,6 +345,7 @@ def _check_query(query: EntryQuery) -> None:
     low, high = ENTRY_SEARCH_LIMIT
     if not low <= query.limit <= high:
         problems.add("limit", f"limit must be from {low} to {high} (it is {query.limit}).")
+    _check_tag_count(problems, query.tags)
     if not 0 <= query.min_relevance <= 1:
         problems.add("min_relevance", "min_relevance must be from 0 to 1.")
     unknown = [name for name in query.types if name not in ENTRY_TYPES]

@@ -22,8 +22,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kmem_desktop.domain.changes import Action, HistoryEntry, Noun, Origin
-from kmem_desktop.domain.knowledge import TAG_LENGTH
-from kmem_desktop.domain.sessions.conversations import SESSION_TAG_COUNT, SESSION_TITLE_LENGTH
+from kmem_desktop.domain.sessions.conversations import SESSION_TITLE_LENGTH
 from kmem_desktop.domain.sessions.recall import (
     RESTORE_TOKENS,
     USUAL_RESTORE_TOKENS,
@@ -35,7 +34,7 @@ from kmem_desktop.domain.sessions.recall import (
 )
 from kmem_desktop.errors import InvalidInputError, NotFoundError, StoreBusyError
 from kmem_desktop.events import Change, ChangeFeed
-from kmem_desktop.services.sessions.exchanges import require_session
+from kmem_desktop.services.sessions.exchanges import checked_tags, require_session
 from kmem_desktop.services.sessions.recall import SessionRecall
 from kmem_desktop.services.sessions.redacting import SecretFilter
 from kmem_desktop.services.validation import Problems
@@ -96,7 +95,7 @@ class SessionLife:
             InvalidInputError: There are too many, or one is too long.
             NotFoundError: There is no such session.
         """
-        kept = _checked_tags(tags)
+        kept = checked_tags(tags)
         await self._change(uuid, {"tags": json.dumps(kept, ensure_ascii=False)}, origin)
 
     async def pin(self, uuid: str, on: bool, origin: Origin) -> None:  # noqa: FBT001
@@ -348,6 +347,9 @@ def restore(
             details={"session_id": uuid[:80]},
         )
     session_id, turn_ids = life_rows.restore(connection, kept)
+    if kept["session"]["status"] == SessionState.ARCHIVED:
+        # Its time in the archive begins anew, or it would be deleted by itself at once.
+        life_rows.set_values(connection, session_id, {"archived_at": now.isoformat()})
     deleted_rows.remove(connection, uuid)
     deleted_rows.forget_source(connection, kept["session"]["source"], kept["session"]["source_id"])
     title = str(kept["session"]["title"])
@@ -419,14 +421,3 @@ def _checked(field: str, value: str, *, least: int) -> str:
         problems.add(field, f"{field} must be {low}{SESSION_TITLE_LENGTH} characters.")
     problems.raise_if_any()
     return text
-
-
-def _checked_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    problems = Problems()
-    kept = tuple(dict.fromkeys(one_line(tag).lower() for tag in tags if tag.strip()))
-    if len(kept) > SESSION_TAG_COUNT:
-        problems.add("tags", f"tags must be at most {SESSION_TAG_COUNT} (there are {len(kept)}).")
-    if any(len(tag) > TAG_LENGTH for tag in kept):
-        problems.add("tags", f"each of the tags must be at most {TAG_LENGTH} characters.")
-    problems.raise_if_any()
-    return kept

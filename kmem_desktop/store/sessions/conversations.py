@@ -261,7 +261,9 @@ def list_facts(
     column = SessionOrder(order).value
     query = (
         f"SELECT {FACTS} FROM sessions"
-        " WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR uuid = ?2)"
+        # A session that has a summary goes on all the same.
+        " WHERE (?1 IS NULL OR status = ?1 OR (?1 = 'active' AND status = 'summarized'))"
+        " AND (?2 IS NULL OR uuid = ?2)"
         f" ORDER BY {column} DESC, id DESC LIMIT ?3"
     )
     return [facts_of(row) for row in connection.execute(query, (state, uuid, limit))]

@@ -14,6 +14,7 @@ from typing import Any
 from kmem_desktop.domain.sessions.recall import DeletedSession
 from kmem_desktop.errors import DamagedStoreError
 from kmem_desktop.store.connection import Connection
+from kmem_desktop.store.sessions import imports
 from kmem_desktop.text import content_hash
 
 
@@ -40,6 +41,7 @@ def forget_source(connection: Connection, source: str, source_id: str) -> None:
     connection.execute(
         "DELETE FROM deleted_sources WHERE source_hash = ?", (_source_hash(source, source_id),)
     )
+    imports.read_left_out_again(connection)
 
 
 def _source_hash(source: str, source_id: str) -> str:

@@ -6,7 +6,7 @@ can write in between, and what is cut off is done the next time.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -47,6 +47,16 @@ class FollowedFile:
         """Return whether a file is as it was when it was read, and what it says is still here."""
         as_read = (self.size_bytes, self.modified_at) == (file.size_bytes, file.modified_at)
         return as_read and self.is_kept
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether what it says was not to be kept: should that change, it is read anew."""
+        return self.size_bytes == NEVER_READ and not self.offset_bytes
+
+    @property
+    def is_wanted_again(self) -> bool:
+        """Whether a person has changed their mind about what was left out."""
+        return self.is_left_out and not self.modified_at
 
 
 def begin(connection: Connection, uuid: str, program: str, path: str, now: datetime) -> int:
@@ -156,6 +166,23 @@ def followed(connection: Connection, kind: TranscriptKind) -> dict[str, Followed
     rows = connection.execute(query, (kind.value,))
     found = (FollowedFile(*row) for row in rows)
     return {file.path: file for file in found}
+
+
+def note_left_out(connection: Connection, file: TranscriptFile, session_uuid: str) -> None:
+    """Note that a file was read of which nothing is to be kept.
+
+    It is never read on from where it ended then: what stood there is not here, and only its
+    beginning may say which project it belongs to.
+    """
+    note_file(connection, replace(file, size_bytes=NEVER_READ), 0, 0, session_uuid)
+
+
+def read_left_out_again(connection: Connection) -> None:
+    """Let files be read of which nothing was to be kept: a person has changed their mind."""
+    connection.execute(
+        "UPDATE followed_files SET modified_at = '' WHERE size_bytes = ? AND offset_bytes = 0",
+        (NEVER_READ,),
+    )
 
 
 def turn_count(connection: Connection, session_uuid: str) -> int:

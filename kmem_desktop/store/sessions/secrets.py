@@ -9,6 +9,7 @@ from datetime import date, datetime
 
 from kmem_desktop.domain.sessions.privacy import Exclusion, ExclusionKind, SecretCount
 from kmem_desktop.store.connection import Connection
+from kmem_desktop.store.sessions import imports
 from kmem_desktop.text import one_line
 
 
@@ -52,6 +53,7 @@ def include(connection: Connection, kind: ExclusionKind, name: str) -> bool:
         connection.execute(
             "DELETE FROM exclusions WHERE kind = ? AND name = ?", (kind.value, found.name)
         )
+        imports.read_left_out_again(connection)
     return found is not None
 
 

@@ -98,7 +98,8 @@ def update(connection: Connection, session: IncomingSession) -> int | None:
     A title that a person chose here stays.
     """
     row = connection.execute(
-        "SELECT id, metadata FROM sessions WHERE source = ? AND source_id = ?",
+        "SELECT id, metadata FROM sessions"
+        " WHERE source = ? AND source_id = ? AND source_id <> ''",  # as its index is told
         (session.source, session.source_id),
     ).fetchone()
     if row is None:

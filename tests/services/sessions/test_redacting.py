@@ -118,7 +118,7 @@ async def test_conversations_are_stored_without_secrets(services: Services) -> N
         stored = await services.sessions.add_exchange(session, turns, ORIGIN)
     assert removed == {"AWS key": 3, "GitHub token": 1, "password": 1}
     facts = await services.recall.facts(stored.session_uuid)
-    assert (facts.title, facts.tags) == (f"About {MARK}", (MARK,))
+    assert (facts.title, facts.tags) == (f"About {MARK}", (MARK.lower(),))
     await services.sessions.search(EntryQuery(f"what is {KEY}"), "Cursor")
     await services.sessions.settle()
     assert (await counted(services))["Cursor", "AWS key"] == 1

@@ -115,6 +115,26 @@ async def test_nothing_is_deleted_unless_it_was_switched_on(
     assert await services.session_life.deleted() == []
 
 
+async def test_what_a_person_restored_is_not_deleted_again_at_once(
+    services: Services, profile: Paths
+) -> None:
+    uuid = await talk(services)
+    long_ago = (datetime.now(UTC) - timedelta(days=200)).isoformat()
+    await services.session_life.archive(uuid, WINDOW)
+    await services.sessions._database.write(
+        lambda c: c.execute(
+            "UPDATE sessions SET last_active = ?1, archived_at = ?1", (long_ago,)
+        ).fetchall()
+    )
+    SettingsFile(profile.settings).change(deletes_archived_sessions=True)
+    await catch_up(services)
+    await services.session_life.restore_deleted(uuid, WINDOW)
+    await catch_up(services, 89)
+    assert (await services.recall.facts(uuid)).state is SessionState.ARCHIVED
+    await catch_up(services, 91)
+    assert [each.uuid for each in await services.session_life.deleted()] == [uuid]
+
+
 async def test_the_days_are_the_persons(services: Services, profile: Paths) -> None:
     uuid = await talk(services)
     SettingsFile(profile.settings).change(archive_after_days=30)

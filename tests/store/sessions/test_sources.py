@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -121,3 +122,31 @@ def test_undoing_by_steps_leaves_each_time_a_session_that_is_whole(connection: C
         ]
     assert counts == [3, 1, None]
     assert connection.execute("SELECT count(*) FROM documents").get == 0
+
+
+def test_a_session_is_updated_without_a_look_at_all_others(connection: Connection) -> None:
+    steps: list[int] = []
+
+    def counted() -> bool:
+        steps.append(1)
+        return False  # go on
+
+    def updated() -> int:
+        steps.clear()
+        connection.set_progress_handler(counted, 10)
+        with transaction(connection):
+            assert sources.update(connection, SESSION) is not None
+        connection.set_progress_handler(None)
+        return len(steps)
+
+    def begin(*names: str) -> None:
+        with transaction(connection):
+            for name in names:
+                sources.begin(connection, replace(SESSION, source_id=name), f"uuid-{name}", 1, NOW)
+
+    begin(*(f"other {number}" for number in range(10)), "s")
+    among_few = updated()
+    begin(*(f"another {number}" for number in range(300)))
+    with transaction(connection):
+        connection.execute("UPDATE sessions SET id = 10000 WHERE source_id = 's'")
+    assert updated() <= among_few + 5
