@@ -130,6 +130,8 @@ class EmbeddedModel:
 
 
 def _open(folder: Path, threads: int) -> _Loaded:
+    # First, for the reason that search/matrix.py tells.
+    import numpy  # noqa: F401
     import onnxruntime
     from tokenizers import Tokenizer
 

@@ -9,8 +9,11 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+# numpy first: numkong begins with a part of it, and two threads that import a package from its
+# inside and from its outside at once get half of it.
+import numpy as np  # isort: split
+
 import numkong
-import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

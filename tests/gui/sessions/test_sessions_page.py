@@ -188,7 +188,9 @@ def test_a_session_without_a_summary_shows_how_it_begins_and_is_summarised_by_a_
 def test_stored_text_is_never_markup(
     open_window: OpenWindow, qtbot: QtBot, run: Runner, services: Services
 ) -> None:
-    store_talk(run, services, HOSTILE, [("user", HOSTILE), ("assistant", HOSTILE)], tags=["<b>go</b>"])
+    store_talk(
+        run, services, HOSTILE, [("user", HOSTILE), ("assistant", HOSTILE)], tags=["<b>go</b>"]
+    )
     page = open_sessions(open_window(), qtbot)
     wait_for(qtbot, lambda: page.pane.facts is not None)
 

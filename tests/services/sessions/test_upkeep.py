@@ -15,11 +15,11 @@ from kmem_desktop.store.sessions import digests as digest_rows
 from tests.services.memory import WINDOW
 from tests.services.sessions.talks import TALK, long_talk, talk
 
-NOW = datetime.now(UTC)
-
 
 async def catch_up(services: Services, after_days: float = 0) -> None:
-    await services.session_upkeep.catch_up(NOW + timedelta(days=after_days, minutes=1))
+    await services.session_upkeep.catch_up(
+        datetime.now(UTC) + timedelta(days=after_days, minutes=1)
+    )
 
 
 async def digest_size(services: Services, uuid: str) -> int | None:
@@ -71,7 +71,7 @@ async def test_an_idle_session_is_archived_with_a_fresh_summary(services: Servic
 
 async def test_an_old_imported_session_is_archived_and_summarised(services: Services) -> None:
     uuid = await talk(services, long_talk(30))
-    month_ago = (NOW - timedelta(days=30)).isoformat()
+    month_ago = (datetime.now(UTC) - timedelta(days=30)).isoformat()
 
     def imported(connection: Connection) -> None:
         connection.execute(
