@@ -20,6 +20,9 @@ UTTERANCE_LENGTH = 110
 FRAGMENT_LENGTH = 70
 """A turn up to this length may be a part of an utterance."""
 
+READ_LENGTH = 60_000
+"""So many characters of one turn are read; taking a megabyte apart lasts two seconds."""
+
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s")
 _ITEM = re.compile(r"\s*(?:[-*+\u2022]|\d{1,3}[.)])\s+")
@@ -184,9 +187,17 @@ def _utterances(turns: Sequence[SpokenTurn]) -> Iterator[list[int]]:
 
 
 def _of_turn(index: int, turn: SpokenTurn, speakers: frozenset[str]) -> Iterator[Passage]:
-    pieces = [piece for block in blocks(turn.text) for piece in _of_block(block, speakers)]
+    text = _worth_reading(turn.text)
+    pieces = [piece for block in blocks(text) for piece in _of_block(block, speakers)]
     for place, (kind, text) in enumerate(pieces):
         yield Passage(index, turn.role, kind, text, index, place, place == len(pieces) - 1)
+
+
+def _worth_reading(text: str) -> str:
+    """Return what is read of a turn: of a very long one, which is pasted, beginning and end."""
+    if len(text) <= READ_LENGTH:
+        return text
+    return f"{text[: READ_LENGTH * 2 // 3]}\n\n{text[-READ_LENGTH // 3 :]}"
 
 
 def _of_block(block: Block, speakers: frozenset[str]) -> Iterator[tuple[PassageKind, str]]:

@@ -102,6 +102,7 @@ def test_a_test_shows_a_models_real_answer_as_plain_text(
         assert HOSTILE in row.problem.text()
         assert row.problem.textFormat() is Qt.TextFormat.PlainText
         row.more.click()
+        wait_for(qtbot, lambda: row.models.line("nomic-embed-text:latest") is not None)
         line = row.models.line("nomic-embed-text:latest")
         assert line is not None
         line.test.click()

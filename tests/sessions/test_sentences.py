@@ -3,7 +3,7 @@
 import pytest
 
 from kmem_desktop.domain.sessions.conversations import Role, SpokenTurn
-from kmem_desktop.sessions.sentences import PassageKind, blocks, passages, sentences
+from kmem_desktop.sessions.sentences import READ_LENGTH, PassageKind, blocks, passages, sentences
 from tests.sessions.conversations import said
 
 
@@ -81,3 +81,11 @@ def test_sentences_may_begin_with_a_small_letter() -> None:
         "store the name of the tenant.",
         "use the short one, e.g. acme, for the branch. ok",
     ]
+
+
+def test_of_a_pasted_book_the_beginning_and_the_end_are_read() -> None:
+    text = "This is the first. " + "And so it goes on. " * 60_000 + "This is the last."
+    found = passages(said(("user", text)))
+    assert sum(len(p.text) for p in found) <= READ_LENGTH
+    assert found[0].text.startswith("This is the first.")
+    assert found[-1].text.endswith("This is the last.")
