@@ -309,7 +309,7 @@ def test_another_embedding_model_shows_its_progress_and_can_be_given_up(
     wait_for(qtbot, lambda: row.box.count() == 2)
     pick(pane, Purpose.EMBEDDINGS, "nomic")
     wait_for(qtbot, row.change.isVisible)
-    assert row.change.words.text().startswith("0 of ")
+    wait_for(qtbot, lambda: row.change.words.text().startswith("0 of "))
     assert "nomic-embed-text:latest" in row.change.words.text()
     assert services.embedding.serving == BUNDLED
     row.change.cancel.click()
