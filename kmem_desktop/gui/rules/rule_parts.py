@@ -3,21 +3,22 @@
 import re
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QTextBlockFormat, QTextCursor
-from PySide6.QtWidgets import QGridLayout, QLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QPainter, QTextBlockFormat, QTextCursor
+from PySide6.QtWidgets import QGridLayout, QLayout, QWidget
 
 from kmem_desktop.domain.rule_library import StoredDirective
 from kmem_desktop.domain.rules import CodeExample, RuleFormat
-from kmem_desktop.gui.appearance import appearance, theme
+from kmem_desktop.gui.appearance import theme
 from kmem_desktop.gui.lists.snippets import plain_snippet
 from kmem_desktop.gui.markdown import Markdown, plain_format
 from kmem_desktop.gui.rules.sentences import EXPORT_NAMES, source_of
-from kmem_desktop.gui.theme import LINE_PX, META_LINE_PX, RADIUS_CODE, Theme, Type
-from kmem_desktop.gui.widgets.controls import Button, Choice, paint_focus_ring
+from kmem_desktop.gui.theme import LINE_PX, META_LINE_PX, Theme, Type
+from kmem_desktop.gui.widgets.controls import Button, Choice
 from kmem_desktop.gui.widgets.flow_layout import FlowLayout
 from kmem_desktop.gui.widgets.labels import Card, Label
 from kmem_desktop.gui.widgets.text_view import TextView
+from kmem_desktop.gui.widgets.two_line_link import TwoLineLink
 from kmem_desktop.services.rules.explaining import severity_words
 
 _LOUD_LINE_PX = 22
@@ -66,7 +67,7 @@ def clear(layout: QLayout) -> None:
             widget.deleteLater()
 
 
-class DirectiveLink(QPushButton):
+class DirectiveLink(TwoLineLink):
     """Another directive, in two lines, to go to."""
 
     def __init__(self, stored: StoredDirective, parent: QWidget | None = None) -> None:
@@ -74,30 +75,11 @@ class DirectiveLink(QPushButton):
         self._severity = severity_words(stored.directive)
         self._words = plain_snippet(stored.directive.text, ())[0]
         self._source = source_of(stored)
-        super().__init__(self._words, parent)
-        self.setAccessibleName(f"{self._severity} {self._words}, {self._source}")
-        self.setToolTip(stored.directive.text)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        appearance().changed.connect(self.updateGeometry)
+        name = f"{self._severity} {self._words}, {self._source}"
+        super().__init__(self._words, name, stored.directive.text, parent)
 
-    def sizeHint(self) -> QSize:
+    def paint_words(self, painter: QPainter, rect: QRectF) -> None:
         look = theme()
-        return QSize(200, look.px(LINE_PX) + look.px(META_LINE_PX) + look.px(8))
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(60, self.sizeHint().height())
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        look = theme()
-        rect = QRectF(self.rect())
-        if self.underMouse():
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(look.color("hover"))
-            painter.drawRoundedRect(rect, look.px(RADIUS_CODE), look.px(RADIUS_CODE))
         top, side = look.px(4), look.px(6)
         line = QRectF(side, top, rect.width() - 2 * side, look.px(LINE_PX))
         middle = Qt.AlignmentFlag.AlignVCenter
@@ -121,8 +103,6 @@ class DirectiveLink(QPushButton):
             self._source, Qt.TextElideMode.ElideMiddle, below.width()
         )
         painter.drawText(below, middle, source)
-        if self.hasFocus():
-            paint_focus_ring(painter, rect, look.px(RADIUS_CODE), look.color("accent"))
 
 
 class NamedRows(QWidget):

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QPainter, QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from kmem_desktop.domain.sessions.browsing import RelatedToSession, RestorePreview
 from kmem_desktop.domain.sessions.conversations import Summary
@@ -17,9 +17,10 @@ from kmem_desktop.gui.lists.snippets import plain_snippet
 from kmem_desktop.gui.rules.rule_parts import clear
 from kmem_desktop.gui.sessions.budget import BudgetPart
 from kmem_desktop.gui.sessions.summary_view import BulletCard, told_apart
-from kmem_desktop.gui.theme import LINE_PX, META_LINE_PX, RADIUS_CODE, Type
-from kmem_desktop.gui.widgets.controls import Button, Look, paint_focus_ring
+from kmem_desktop.gui.theme import LINE_PX, META_LINE_PX, Type
+from kmem_desktop.gui.widgets.controls import Button, Look
 from kmem_desktop.gui.widgets.labels import Card, Hairline, Label
+from kmem_desktop.gui.widgets.two_line_link import TwoLineLink
 from kmem_desktop.gui.wording import capitalised, counted, scope_name
 from kmem_desktop.services.rules.explaining import severity_words
 from kmem_desktop.text import one_line
@@ -33,38 +34,18 @@ _SHOWN_SNAPSHOTS = 5
 _ROOMY_PX = 330
 
 
-class LinkRow(QPushButton):
+class LinkRow(TwoLineLink):
     """Something to go to, in two lines."""
 
     def __init__(self, words: str, facts: str, parent: QWidget | None = None) -> None:
         """Show its words, and what else is known below them."""
         self._words = plain_snippet(one_line(words), ())[0]
         self._facts = facts
-        super().__init__(self._words.replace("&", "&&"), parent)
-        self.setAccessibleName(f"{self._words}, {facts}")
-        self.setToolTip(self._words)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        appearance().changed.connect(self.updateGeometry)
+        caption = self._words.replace("&", "&&")
+        super().__init__(caption, f"{self._words}, {facts}", self._words, parent)
 
-    def sizeHint(self) -> QSize:
+    def paint_words(self, painter: QPainter, rect: QRectF) -> None:
         look = theme()
-        return QSize(200, look.px(LINE_PX) + look.px(META_LINE_PX) + look.px(8))
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(60, self.sizeHint().height())
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        look = theme()
-        rect = QRectF(self.rect())
-        radius = look.px(RADIUS_CODE)
-        if self.underMouse():
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(look.color("hover"))
-            painter.drawRoundedRect(rect, radius, radius)
         top = look.px(4)
         for text, style, color, height in (
             (self._words, Type.BODY, "accent", LINE_PX),
@@ -78,8 +59,6 @@ class LinkRow(QPushButton):
             words = QFontMetricsF(font).elidedText(text, elide, line.width())
             painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, words)
             top += look.px(height)
-        if self.hasFocus():
-            paint_focus_ring(painter, rect, radius, look.color("accent"))
 
 
 class DeedsFoot(QWidget):
